@@ -20,7 +20,7 @@ from kgplatform.concurrency.threads import Breaker, Work, run_works
 from kgplatform.errors import BudgetError, InputError, ModelError, SettingError
 from kgplatform.evaluate.costs import Costs, less, worth
 from kgplatform.evaluate.datasets import write_corpus
-from kgplatform.evaluate.graphs import Graphs, check_installed, check_prepared, prepare
+from kgplatform.evaluate.graphs import Graphs, check_prepared, prepare
 from kgplatform.evaluate.journal import claimed
 from kgplatform.evaluate.kept_answers import (
     Answers,
@@ -104,7 +104,6 @@ def evaluate(
 def _checked(graphs: Graphs, plan: EvaluationPlan) -> Chat:
     """The model, once nothing is found wrong that can be seen before anything is asked."""
     check_distinct(plan.setups)
-    check_installed(plan.setups)
     need_rouge()
     for rater in plan.raters:
         if rater not in RATERS:

@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from kgplatform.client import KnowledgeGraph, open_graph
-from kgplatform.errors import BudgetError, InputError, SettingError, to_install
-from kgplatform.evaluate.comparators import OFFICIAL, is_installed
+from kgplatform.errors import BudgetError, InputError
 from kgplatform.evaluate.costs import less, worth
 from kgplatform.evaluate.datasets import write_corpus
 from kgplatform.evaluate.journal import claimed
@@ -321,13 +320,6 @@ def _forget(server: LocalNeo4j, home: Path) -> None:
     server.down()
     if has_store(home / "neo4j"):
         shutil.rmtree(home / "neo4j" / "data")
-
-
-def check_installed(setups: Sequence[Setup]) -> None:
-    """Raise ``SettingError`` where a setup needs a package that is not installed."""
-    official = [setup.name for setup in setups if setup.reader in OFFICIAL]
-    if official and not is_installed():
-        raise SettingError(f"{official[0]} needs neo4j-graphrag. Run `{to_install('graphrag')}`.")
 
 
 def _needing(setups: Sequence[Setup], need: Need) -> list[Setup]:

@@ -25,7 +25,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, ModelError, SettingError, StatementError
-from kgplatform.evaluate.comparators import CLOSED, OFFICIAL, ClosedOptions, answer_closed, official_answer
+from kgplatform.evaluate.comparators import CLOSED, ClosedOptions, answer_closed
 from kgplatform.evaluate.costs import as_lists, from_lists, worth
 from kgplatform.evaluate.journal import Journal, last_by_key, read_bytes, write_whole
 from kgplatform.evaluate.metrics import has_refused, in_order, without_model
@@ -106,8 +106,6 @@ def _answer(kg: KnowledgeGraph, inquiry: Inquiry) -> Answer:
     reader = inquiry.setup.reader
     if reader == CLOSED and kg.language_model is not None:
         return answer_closed(inquiry.text, Calls(kg.language_model, kg.ledger), ClosedOptions(**inquiry.options))
-    if reader in OFFICIAL:
-        return official_answer(kg, inquiry.text, reader, **inquiry.options)
     return kg.ask(inquiry.text, reader, **inquiry.options)
 
 

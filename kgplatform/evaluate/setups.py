@@ -34,7 +34,7 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, validate_call
 
 from kgplatform.errors import InputError, SchemaError, SettingError
-from kgplatform.evaluate.comparators import CLOSED, OPTIONS, ROUTES
+from kgplatform.evaluate.comparators import CLOSED, ROUTES, ClosedOptions
 from kgplatform.evaluate.terms import Build, Setup
 from kgplatform.extract.bound import MODES
 from kgplatform.extract.schema import TextLoader, load_schema
@@ -51,7 +51,7 @@ _JOINED = "+"
 
 def names() -> tuple[str, ...]:
     """All readers and comparators."""
-    return (*reader_names(), *ROUTES, *OPTIONS)
+    return (*reader_names(), *ROUTES, CLOSED)
 
 
 def usual() -> str:
@@ -104,9 +104,8 @@ def resolved(setup: Setup) -> dict[str, Any]:
 
     Raises ``InputError`` for an option that the reader does not have, or a value out of bounds.
     """
-    if setup.reader in OPTIONS:
-        return asdict(OPTIONS[setup.reader](**as_asked(setup)))
-    return asdict(options_for(setup.reader, as_asked(setup)))
+    given = as_asked(setup)
+    return asdict(ClosedOptions(**given) if setup.reader == CLOSED else options_for(setup.reader, given))
 
 
 def check_distinct(setups: Sequence[Setup]) -> None:
@@ -129,8 +128,8 @@ def option_names(reader: str) -> tuple[str, ...]:
 
 def needs(setup: Setup) -> tuple[Need, ...]:
     """What ``setup`` reads beside the texts."""
-    if setup.reader in OPTIONS:
-        return () if setup.reader == CLOSED else ("entities",)
+    if setup.reader == CLOSED:
+        return ()
     return tuple(find(setup.reader).needs(options_for(setup.reader, setup.options)))
 
 
@@ -152,7 +151,7 @@ def _parsed(written: str, build: Build) -> Setup:
 
 
 def _options(reader: str) -> tuple[Option, ...]:
-    return options_of(OPTIONS[reader]) if reader in OPTIONS else find(reader).options
+    return options_of(ClosedOptions) if reader == CLOSED else find(reader).options
 
 
 def _value(name: str, reader: str, option: str, value: Any) -> Any:

@@ -311,7 +311,7 @@ def _measure_retrieval(settings: Settings, datasets: Sequence[DataSet], given: M
 
     build = Build(extractor=given.get("extractor"))
     with claimed(given["out"]), ProgressLines() as progress, Graphs(settings, note, progress) as graphs:
-        report = evaluate_retrieval(datasets, graphs, build=build, progress=progress)
+        report = evaluate_retrieval(datasets, graphs, build, progress)
     show_retrieval(report, given.get("as_json", False))  # first: a full disk takes nothing from a person
     write_whole(given["out"] / "retrieval.md", retrieval_markdown(report).encode(), mode=0o644)
     write_whole(given["out"] / "retrieval.json", as_json(asdict(report)), mode=0o644)
