@@ -63,15 +63,15 @@ class AnonymityReport:
     skipped: tuple[SkippedFile, ...]
 
 
-FindNames = Callable[[Sequence[Document]], Sequence[SourceNames]]
+FindNames = Callable[[Sequence[Document]], SourceNames]
 
 
-def anonymise(folder: Path, out: Path, sources: FindNames, questions: Path | None = None) -> AnonymityReport:
+def anonymise(folder: Path, out: Path, find: FindNames, questions: Path | None = None) -> AnonymityReport:
     """Write the texts of a folder with placeholders for names, and the map beside; the folder itself is only read.
 
-    ``sources`` gives the names for the documents, and the triples that questions about them are made of.
-    ``questions``: a file of them, to be treated alike. All of it is written, or nothing. Raises ``InputError`` for
-    places that cannot be used and texts without names, ``KgError`` where writing fails.
+    ``find`` gives the names for the documents, and the triples that questions about them are made of. ``questions``: a
+    file of them, to be treated alike. All of it is written, or nothing. Raises ``InputError`` for places that cannot be
+    used and texts without names, ``KgError`` where writing fails.
     """
     map_file, asked_file, built_file = (
         out.absolute().with_name(f"{out.absolute().name}.{ending}")
@@ -83,13 +83,11 @@ def anonymise(folder: Path, out: Path, sources: FindNames, questions: Path | Non
         asked = [entry.values for entry in entries(questions)] if questions else []
     except UnusableError as error:
         raise InputError(f"The questions {questions} cannot be used: {error}.") from error
-    names = tuple(sources(documents))
+    names = find(documents)
     said = [text for document in documents for text in (document.title, document.text)]
     dictionary = Dictionary.of(names, [*said, *(json.dumps(each, ensure_ascii=False) for each in asked)])
     if not dictionary.entities:
-        raise InputError(
-            "No names to replace were found. Choose another type=TYPE, or name them with names=FILE.", "type", "names"
-        )
+        raise InputError("No names to replace were found. List them with names=FILE.", "names")
     hider = _Hider(dictionary, documents)
     outputs = {
         out / "texts.jsonl": _lines(
@@ -101,7 +99,7 @@ def anonymise(folder: Path, out: Path, sources: FindNames, questions: Path | Non
     if not hider.counts:
         raise InputError("None of the names occurs in the texts. List names that do with names=FILE.", "names")
     outputs[map_file] = hider.map()
-    built = build_questions(dictionary, [each for source in names for each in source.statements], hider.titles)
+    built = build_questions(dictionary, names.statements, hider.titles)
     if built:
         outputs[built_file] = _lines(map(as_own, built))
     _write_all(out, outputs, private=(map_file, built_file))
@@ -264,7 +262,6 @@ class _Author:
     """Writes questions about chains of ``edges``, triples as the anonymised texts show them."""
 
     def __init__(self, dictionary: Dictionary, edges: Sequence[StatedTriple]) -> None:
-        self._dictionary = dictionary
         self._entities = dictionary.entities
         self._edges = edges
         self._at: dict[str, list[StatedTriple]] = defaultdict(list)
@@ -273,7 +270,7 @@ class _Author:
             self._at[edge.object].append(edge)
         self._by_name: dict[str, set[str]] = defaultdict(set)
         for mark in dictionary.entities:
-            for name in dictionary.meant_by(mark):
+            for name in dictionary.entities[mark].meant:
                 self._by_name[name].add(mark)
 
     def write(
@@ -292,7 +289,8 @@ class _Author:
 
     def reversion(self, chain: Chain, draw: random.Random) -> dict[str, Any]:
         """What each placeholder in the facts stands for."""
-        asked = {mark: self._dictionary.names_of(mark) for mark in _shown_in(chain) if mark in self._entities}
+        hidden = [(mark, self._entities[mark]) for mark in _shown_in(chain) if mark in self._entities]
+        asked = {mark: tuple(dict.fromkeys((of.name, *of.forms, *of.may_be))) for mark, of in hidden}
         answer = "; ".join(f"{mark}: {names[0]}" for mark, names in asked.items())
         text = _listed(_REVERSION.format(example=next(iter(asked))), (edge.text for edge, _ in chain))
         return {"text": text, "answers": (answer,), "placeholders": asked}
@@ -342,7 +340,7 @@ class _Author:
         last, end = chain[-1]
 
         def with_alike(marks: set[str]) -> set[str]:
-            names = {name for mark in marks & self._entities.keys() for name in self._dictionary.meant_by(mark)}
+            names = {name for mark in marks & self._entities.keys() for name in self._entities[mark].meant}
             return marks.union(*(self._by_name[name] for name in names))
 
         neighbours = with_alike({last.subject if last.object == end else last.object})

@@ -23,7 +23,7 @@ from kgplatform.evaluate.journal import write_whole
 from kgplatform.evaluate.terms import DataSet, Question, Text
 from kgplatform.readers.choices import check_choices, letter
 from kgplatform.sources.corpus_file import described, shown
-from kgplatform.text import counted, node_id, normalise_name, tidy, unknown
+from kgplatform.text import counted, node_id, normalise_name, tidy
 
 
 @dataclass
@@ -243,25 +243,13 @@ def _placeholders(values: Values) -> dict[str, tuple[str, ...]]:
     return names
 
 
-def write_questions(file: Path, questions: Iterable[Question]) -> Path:
-    """Write ``questions`` as JSON lines that ``load`` reads back, equal to them; returns the file.
-
-    The file is written whole or not at all. Raises ``KgError`` where that fails.
-    """
-    return _write_lines(file, map(as_own, questions))
-
-
 def write_corpus(dataset: DataSet, file: Path) -> Path:
     """Write the corpus of ``dataset`` for ``ingest``, an object with title and text a line; returns ``file``.
 
     The file is written whole or not at all. Raises ``KgError`` where that fails.
     """
-    return _write_lines(file, ({"title": document.title, "text": document.text} for document in dataset.corpus))
-
-
-def _write_lines(file: Path, values: Iterable[dict[str, Any]]) -> Path:
-    lines = "".join(json.dumps(value, ensure_ascii=False) + "\n" for value in values)
-    write_whole(file, lines.encode(), kept="Nothing was changed")
+    lines = (json.dumps({"title": each.title, "text": each.text}, ensure_ascii=False) for each in dataset.corpus)
+    write_whole(file, "".join(f"{line}\n" for line in lines).encode(), kept="Nothing was changed")
     return file
 
 
@@ -442,16 +430,13 @@ class Format:
     read: Callable[[Draft, Entry], None]
 
 
-_ALL = (
+FORMATS = (
     Format("musique", "question, paragraphs (title, paragraph_text)", _is_musique, _read_musique),
     Format("2wiki", "question, context, evidences", _is_2wiki, _read_sentences),
     Format("hotpotqa", "question, context, supporting_facts", _is_hotpotqa, _read_sentences),
     Format("own", "question, answer", _is_own, _read_own),
 )
-FORMATS = {each.name: each for each in _ALL}
-"""By name, in the order in which they are tried: one's own questions need only a key that the others have too."""
-DATA_SETS: tuple[str, ...] = tuple(FORMATS)
-"""The names that ``load`` knows."""
+"""In the order in which they are tried: one's own questions need only a key that the others have too."""
 _CONVERTER = "examples/convert_data_sets.py makes JSON lines of other data sets."
 _ALIASES = "id_aliases.json"
 _SUFFIXES = (".json", ".jsonl", ".ndjson")
@@ -459,8 +444,8 @@ _DEEPEST = 4  # parts of a path below the folder
 _MOST_FILES = 1000
 
 
-def load(path: Path, name: str | None = None, *, limit: int | None = None, sample: int | None = None) -> DataSet:
-    """The data set in ``path``, a file or a folder; ``name`` is one of ``DATA_SETS``, or seen by what is found.
+def load(path: Path, *, limit: int | None = None, sample: int | None = None) -> DataSet:
+    """The data set in ``path``, a file or a folder, in the first of ``FORMATS`` that fits what is found.
 
     ``limit``: the first questions; ``sample``: as many drawn from all of them, always the same. The corpus is that of
     all questions nevertheless, so that recall can be compared; where questions are asked apart, it is theirs alone.
@@ -471,14 +456,11 @@ def load(path: Path, name: str | None = None, *, limit: int | None = None, sampl
             raise InputError(f"The {option} is {value}: ask for 1 question or more.")
     if limit is not None and sample is not None:
         raise InputError("Give a limit or a sample, not both.")
-    if name is not None and name not in FORMATS:
-        raise InputError(unknown("data set", name, FORMATS))
     path = Path(path).expanduser()
-    candidates = list(FORMATS.values()) if name is None else [FORMATS[name]]
     try:
         if not path.is_dir() and not path.is_file():
             raise InputError(f"{path}: there is no such file or folder.")
-        found, questions, corpus, recording = (_in_folder if path.is_dir() else _in_file)(path, candidates)
+        found, questions, corpus, recording = (_in_folder if path.is_dir() else _in_file)(path)
     except OSError as error:
         raise InputError(f"{path} cannot be opened: {(error.strerror or str(error)).lower()}.") from error
     draft = Draft(found.name)
@@ -499,23 +481,23 @@ def load(path: Path, name: str | None = None, *, limit: int | None = None, sampl
     return dataset if recording is None or dataset.apart else _with_recording(dataset, recording)
 
 
-def _format(objects: Iterable[Values], candidates: Sequence[Format]) -> Format | None:
+def _format(objects: Iterable[Values]) -> Format | None:
     """The format of the first of ``objects`` that has one."""
-    return next((format_ for values in objects for format_ in candidates if format_.fits(values)), None)
+    return next((format_ for values in objects for format_ in FORMATS if format_.fits(values)), None)
 
 
-def _in_file(path: Path, candidates: Sequence[Format]) -> tuple[Format, Path, None, None]:
+def _in_file(path: Path) -> tuple[Format, Path, None, None]:
     objects = some(path)
-    found = _format(objects, candidates)
+    found = _format(objects)
     if found is None:
         first = next(entries(path))
         told = described(objects[0]) if objects else first.fault or described(first.value)
-        known = "; ".join(f"{each.name} ({each.expects})" for each in candidates)
+        known = "; ".join(f"{each.name} ({each.expects})" for each in FORMATS)
         raise InputError(f"{path} is in no known format of questions: found {told}; expected {known}. {_CONVERTER}")
     return found, path, None, None
 
 
-def _in_folder(folder: Path, candidates: Sequence[Format]) -> tuple[Format, Path, Path | None, Path | None]:
+def _in_folder(folder: Path) -> tuple[Format, Path, Path | None, Path | None]:
     """The format, the questions, the corpus and its recorded extraction. Raises ``InputError`` for several of them."""
     others: list[str] = []
     questions: dict[Path, Format] = {}
@@ -528,7 +510,7 @@ def _in_folder(folder: Path, candidates: Sequence[Format]) -> tuple[Format, Path
             others.append(str(error).rstrip("."))
             continue
         name = str(file.relative_to(folder))
-        if (found := _format(objects, candidates)) is not None:
+        if (found := _format(objects)) is not None:
             questions[file] = found
         elif objects and {"title", "text"} <= objects[0].keys():
             (recordings if objects[0].keys() & _RECORDING else corpora).append(file)

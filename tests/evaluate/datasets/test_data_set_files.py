@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kgplatform.errors import InputError
-from kgplatform.evaluate.datasets import DATA_SETS, load
+from kgplatform.evaluate.datasets import FORMATS, load
 
 OWN = {"question": "Who?", "answer": "Odd"}
 HOTPOT = {"question": "Who?", "answer": "Odd", "context": [["A", ["Odd."]]], "supporting_facts": [["A", 0]]}
@@ -25,9 +25,9 @@ def written(file: Path, content: Any) -> Path:
     return file
 
 
-def refusal(path: Path, name: str | None = None, **options: Any) -> str:
+def refusal(path: Path) -> str:
     with pytest.raises(InputError) as refused:
-        load(path, name, **options)
+        load(path)
     return str(refused.value)
 
 
@@ -70,17 +70,13 @@ def test_a_file_of_another_format_is_told_with_what_was_expected_and_what_was_fo
     file = written(tmp_path / "r.json", [{"claim": "x", "label": "y"}])
     told = refusal(file)
     assert "found an object with the keys claim, label; expected musique (" in told
-    assert all(name in told for name in (*DATA_SETS, "examples/convert_data_sets.py"))
+    assert all(name in told for name in (*(each.name for each in FORMATS), "examples/convert_data_sets.py"))
     assert "found a list of values" in refusal(written(tmp_path / "t.json", [[1, 2]]))
-    hotpotqa = written(tmp_path / "q.json", [HOTPOT])
-    assert "expected musique (question, paragraphs (title, paragraph_text))." in refusal(hotpotqa, "musique")
-    assert load(hotpotqa, "hotpotqa").name == "hotpotqa"
     # Its text would not be used; the converter uses it.
     assert "examples/convert_data_sets.py" in refusal(written(tmp_path / "c.json", [OWN | {"context": "Odd did."}]))
 
 
-def test_names_and_paths_that_lead_nowhere(tmp_path: Path) -> None:
-    assert refusal(tmp_path, "musiqe").startswith('Unknown data set "musiqe". Did you mean musique? Choose one of ')
+def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
     assert refusal(tmp_path / "no.json") == f"{tmp_path / 'no.json'}: there is no such file or folder."
     assert "cannot be opened: file name too long" in refusal(tmp_path / ("x" * 300))
 
@@ -102,7 +98,6 @@ def test_a_folder_with_several_files_of_questions_or_corpora_asks_which(tmp_path
     assert refusal(tmp_path) == (
         f"{tmp_path} holds several files of questions: a.json (hotpotqa), b/own.json (own). Name one of them."
     )
-    assert load(tmp_path, "hotpotqa").name == "hotpotqa"
     own.unlink()
     for name in ("corpus.json", "other.json"):
         written(tmp_path / name, [{"title": "A", "text": "Odd."}])
