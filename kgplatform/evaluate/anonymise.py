@@ -25,14 +25,13 @@ from dataclasses import astuple, dataclass
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 from kgplatform.errors import InputError
 from kgplatform.evaluate.datasets import as_own
 from kgplatform.evaluate.entries import UnusableError, entries
 from kgplatform.evaluate.hidden_names import Dictionary, Finder, SourceNames, StatedTriple, with_edits
 from kgplatform.evaluate.journal import write_whole
-from kgplatform.evaluate.terms import PLACEHOLDER, Question, Text
+from kgplatform.evaluate.terms import PLACEHOLDER, Question, Text, file_name
 from kgplatform.records import Document, SkippedFile
 from kgplatform.settings import load_settings
 from kgplatform.sources.load import load_within
@@ -78,7 +77,10 @@ def anonymise(folder: Path, out: Path, find: FindNames, questions: Path | None =
         for ending in ("map.json", "questions.jsonl", "reversion.jsonl")
     )
     _check_free(folder, out, (map_file, built_file, *([asked_file] if questions else [])))
-    documents, skipped = _read_texts(folder)
+    read = list(load_within(load_settings(), [folder]))
+    documents = [each for each in read if isinstance(each, Document)]
+    if not documents:
+        raise InputError(f"There is no text in {folder}. Name a folder with files that `ingest` reads.")
     try:
         asked = [entry.values for entry in entries(questions)] if questions else []
     except UnusableError as error:
@@ -113,24 +115,20 @@ def anonymise(folder: Path, out: Path, find: FindNames, questions: Path | None =
         built_file=built_file if built else None,
         built=dict(sorted(Counter(question.kind for question in built).items())),
         left=tuple(sorted(dictionary.untyped.items(), key=lambda item: (-item[1], item[0]))[:_LEFT_SHOWN]),
-        skipped=tuple(skipped),
+        skipped=tuple(each for each in read if isinstance(each, SkippedFile)),
     )
 
 
 class _Hider:
-    """Replaces, and counts how often each placeholder was put."""
+    """Replaces names, and counts how often each placeholder was put. ``titles``: the new ones of the documents."""
 
     def __init__(self, dictionary: Dictionary, documents: Sequence[Document]) -> None:
         self.dictionary = dictionary
         self.counts: Counter[str] = Counter()
         self.titles = {document.title: dictionary.finder.replaced(document.title) for document in documents}
         # A file of its own is known by its name too.
-        files = {
-            unquote(urlsplit(each.source).path.rsplit("/", 1)[-1]): each
-            for each in documents
-            if each.uri == each.source
-        }
-        self._named = {name: self.titles[each.title] for name, each in files.items()} | self.titles
+        files = {file_name(each.uri): self.titles[each.title] for each in documents if file_name(each.uri)}
+        self._named = files | self.titles
 
     def hidden(self, text: str) -> str:
         """``text`` without names."""
@@ -158,15 +156,6 @@ class _Hider:
         ]
         content = {"format": "kgplatform anonymity map", "version": 3, "entities": entities}
         return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
-
-
-def _read_texts(folder: Path) -> tuple[list[Document], list[SkippedFile]]:
-    """What ``ingest`` reads of ``folder``, and what it leaves out. Raises ``InputError`` where there is nothing."""
-    found = list(load_within(load_settings(), [folder]))
-    documents = [each for each in found if isinstance(each, Document)]
-    if not documents:
-        raise InputError(f"There is no text in {folder}. Name a folder with files that `ingest` reads.")
-    return documents, [each for each in found if isinstance(each, SkippedFile)]
 
 
 def _lines(values: Iterable[Any]) -> str:

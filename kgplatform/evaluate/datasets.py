@@ -447,20 +447,15 @@ _MOST_FILES = 1000
 def load(path: Path, *, limit: int | None = None, sample: int | None = None) -> DataSet:
     """The data set in ``path``, a file or a folder, in the first of ``FORMATS`` that fits what is found.
 
-    ``limit``: the first questions; ``sample``: as many drawn from all of them, always the same. The corpus is that of
+    ``limit``: the first questions; ``sample``: as many drawn from these, always the same. The corpus is that of
     all questions nevertheless, so that recall can be compared; where questions are asked apart, it is theirs alone.
     Raises ``InputError`` that says what was expected and what was found.
     """
-    for option, value in (("limit", limit), ("sample", sample)):
-        if value is not None and value < 1:
-            raise InputError(f"The {option} is {value}: ask for 1 question or more.")
-    if limit is not None and sample is not None:
-        raise InputError("Give a limit or a sample, not both.")
     path = Path(path).expanduser()
     try:
         if not path.is_dir() and not path.is_file():
             raise InputError(f"{path}: there is no such file or folder.")
-        found, questions, corpus, recording = (_in_folder if path.is_dir() else _in_file)(path)
+        found, questions, corpus = (_in_folder if path.is_dir() else _in_file)(path)
     except OSError as error:
         raise InputError(f"{path} cannot be opened: {(error.strerror or str(error)).lower()}.") from error
     draft = Draft(found.name)
@@ -477,8 +472,7 @@ def load(path: Path, *, limit: int | None = None, sample: int | None = None) -> 
             found.read(draft, entry)
         except UnusableError as error:
             draft.skip(entry.where, str(error))
-    dataset = draft.finish(path, limit=limit, sample=sample)
-    return dataset if recording is None or dataset.apart else _with_recording(dataset, recording)
+    return draft.finish(path, limit=limit, sample=sample)
 
 
 def _format(objects: Iterable[Values]) -> Format | None:
@@ -486,7 +480,7 @@ def _format(objects: Iterable[Values]) -> Format | None:
     return next((format_ for values in objects for format_ in FORMATS if format_.fits(values)), None)
 
 
-def _in_file(path: Path) -> tuple[Format, Path, None, None]:
+def _in_file(path: Path) -> tuple[Format, Path, None]:
     objects = some(path)
     found = _format(objects)
     if found is None:
@@ -494,15 +488,14 @@ def _in_file(path: Path) -> tuple[Format, Path, None, None]:
         told = described(objects[0]) if objects else first.fault or described(first.value)
         known = "; ".join(f"{each.name} ({each.expects})" for each in FORMATS)
         raise InputError(f"{path} is in no known format of questions: found {told}; expected {known}. {_CONVERTER}")
-    return found, path, None, None
+    return found, path, None
 
 
-def _in_folder(folder: Path) -> tuple[Format, Path, Path | None, Path | None]:
-    """The format, the questions, the corpus and its recorded extraction. Raises ``InputError`` for several of them."""
+def _in_folder(folder: Path) -> tuple[Format, Path, Path | None]:
+    """The format, the questions, and the corpus. Raises ``InputError`` for several of them."""
     others: list[str] = []
     questions: dict[Path, Format] = {}
     corpora: list[Path] = []
-    recordings: list[Path] = []
     for file in _files(folder):
         try:
             objects = some(file)
@@ -512,12 +505,12 @@ def _in_folder(folder: Path) -> tuple[Format, Path, Path | None, Path | None]:
         name = str(file.relative_to(folder))
         if (found := _format(objects)) is not None:
             questions[file] = found
-        elif objects and {"title", "text"} <= objects[0].keys():
-            (recordings if objects[0].keys() & _RECORDING else corpora).append(file)
+        elif objects and {"title", "text"} <= objects[0].keys() and not objects[0].keys() & _RECORDING:
+            corpora.append(file)
         elif file.name != _ALIASES:
             others.append(f"{name} holds {described(objects[0]) if objects else 'no objects'}")
     if not questions:
-        told = [f"{file.relative_to(folder)} (a corpus)" for file in (*corpora, *recordings)] + others
+        told = [f"{file.relative_to(folder)} (a corpus)" for file in corpora] + others
         listed = f"{'; '.join(told[:5])}{'; …' if len(told) > 5 else ''}" if told else "no JSON or JSON lines"
         raise InputError(f"{folder} holds no questions: found {listed}. {_CONVERTER}")
     if len(questions) > 1:
@@ -531,7 +524,7 @@ def _in_folder(folder: Path) -> tuple[Format, Path, Path | None, Path | None]:
             "of the questions alone."
         )
     [(file, found)] = questions.items()
-    return found, file, next(iter(corpora), None), recordings[0] if len(recordings) == 1 else None
+    return found, file, next(iter(corpora), None)
 
 
 def _files(folder: Path) -> list[Path]:
@@ -547,17 +540,6 @@ def _files(folder: Path) -> list[Path]:
     if len(found) > _MOST_FILES:
         raise InputError(f"{folder} holds more than {_MOST_FILES:,} files of data: name the data set's own folder.")
     return sorted(found, key=lambda path: (len(path.parts), path))
-
-
-def _with_recording(dataset: DataSet, file: Path) -> DataSet:
-    """With the extraction that lies beside the questions, if it is of every text of the corpus."""
-    recorded = set(_corpus(Draft(dataset.name), file))
-    lacking = sum(document not in recorded for document in dataset.corpus)
-    if not lacking:
-        return replace(dataset, recording=file)
-    texts = counted(len(dataset.corpus), "text")
-    fault = f"{file.name}: not used, for it records no extraction of {lacking:,} of the {texts}."
-    return replace(dataset, faults=(*dataset.faults, fault))
 
 
 def _corpus(draft: Draft, file: Path) -> tuple[Text, ...]:

@@ -207,7 +207,7 @@ def names_of_texts(graphs: Graphs, name: str, documents: Sequence[Document]) -> 
     graph = graphs.holding(dataset)
     if graph is None:
         by_address = graphs.settings.neo4j_uri is not None  # an empty graph there is taken: no other can be made
-        graph = graphs.for_data_set(dataset, alone=by_address, without_model=True)
+        graph = graphs.for_data_set(dataset, without_model=True, fill_empty=by_address)
     found, ours = graph_names(graph), {document.title for document in documents}
     return replace(found, statements=tuple(statement for statement in found.statements if statement.document in ours))
 

@@ -179,12 +179,7 @@ InWords = Callable[[Answer], str]
 """An answer with its trace, in lines for people."""
 
 
-def text_alone(answer: Answer) -> str:
-    """The answer without its trace, for those who bring no rendering."""
-    return f"{answer.text}\n"
-
-
-def write_trace(folder: Path, setup: Setup, question: Question, answer: Answer, in_words: InWords = text_alone) -> Path:
+def write_trace(folder: Path, setup: Setup, question: Question, answer: Answer, in_words: InWords) -> Path:
     """Write both files, each whole or not at all; returns the one with the data, which is there only if both are.
 
     Raises ``KgError`` where they cannot be written.
@@ -253,7 +248,7 @@ Record = Mapping[str, Any]
 class Answers(Journal):
     """``folder/answers.jsonl`` and the traces beside it. One thread writes."""
 
-    def __init__(self, folder: Path, in_words: InWords = text_alone) -> None:
+    def __init__(self, folder: Path, in_words: InWords) -> None:
         super().__init__(folder / "answers.jsonl")
         self._traces = folder / FOLDER
         self._in_words = in_words
@@ -270,17 +265,10 @@ class Answers(Journal):
             self.add(record)
         return record
 
-    def keep(self, key: str, inquiry: Inquiry, attempt: Attempt, notes: Sequence[str]) -> Record:
-        """Write the trace, then the line of the journal. ``notes``: on the graph that was asked.
-
-        Raises ``KgError`` where there is no space for them, ``ValueError`` where ``attempt`` has no answer.
-        """
-        if attempt.answer is None:
-            raise ValueError("a failure is not kept")
-        write_trace(self._traces, inquiry.setup, inquiry.question, attempt.answer, self._in_words)
-        record = {"key": key, **as_record(inquiry, attempt, notes)}
+    def keep(self, inquiry: Inquiry, answer: Answer, record: Record) -> None:
+        """Write the trace of ``answer``, then the line of the journal. Raises ``KgError`` where there is no space."""
+        write_trace(self._traces, inquiry.setup, inquiry.question, answer, self._in_words)
         self.add(record)
-        return record
 
     def add(self, record: Record) -> None:
         """Write ``record``, which is its key's from now on. Raises ``KgError`` where that fails."""
@@ -288,12 +276,14 @@ class Answers(Journal):
         self._by_key[str(record["key"])] = record
 
 
-def as_record(inquiry: Inquiry, attempt: Attempt, notes: Sequence[str]) -> Record:
-    """All that is said of an attempt, as JSON has it. A failure has an ``error``."""
+def as_record(key: str, inquiry: Inquiry, attempt: Attempt, notes: Sequence[str]) -> Record:
+    """All that is said of an attempt, as JSON has it; ``notes``: on the graph that was asked. A failure has an
+    ``error``."""
     question = inquiry.question
     nothing = SearchResult(question.text, (), (), 0.0)
     answer = attempt.answer or Answer(question.text, inquiry.setup.reader, None, (), nothing, (), Usage())
     record = {
+        "key": key,
         "question": question.id,
         "setup": inquiry.setup.name,
         "text": answer.text,

@@ -1,9 +1,8 @@
 """Synthetic tasks for readers of long texts: needles in haystacks, keys and numbers in noise, dictionaries, lists; as a
 data set for any reader, and what was found of them as a map over length and depth (LongAgent, figure 3).
 
-    from kgplatform.evaluate.needles import DEPTHS, LENGTHS, grid, single_needle, write_tasks
-
-    write_tasks("needles.jsonl", grid(single_needle, LENGTHS, DEPTHS, samples=10))    # 1,500 tasks, as in the paper
+    tasks = starmap(single_needle, product(LENGTHS, DEPTHS, range(10)))
+    write_tasks("needles.jsonl", tasks)                                    # 1,500 tasks, as in the paper
     data_set = needle_data_set("single", (1_000, 8_000), (0, 0.5, 1))
     heat_map(results).found["longagent"]         # rows: depths; columns: lengths; the mean of each cell
 
@@ -21,11 +20,12 @@ import random
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from heapq import nlargest
 from importlib.resources import files
 from itertools import accumulate, combinations, count, islice, product, repeat
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
 import yaml
@@ -126,23 +126,13 @@ def paragraphs(sentences: Iterable[str]) -> Iterator[str]:
         yield " ".join(some)
 
 
-LONGEST_PARAGRAPH = 200
-"""Tokens. A longer paragraph of somebody's own text is parted at the ends of its sentences, so that depths are met."""
-_EMPTY_LINE = re.compile(r"\n[^\S\n]*\n\s*")
-
-
 @dataclass(frozen=True, slots=True)
 class Needles:
-    """Statements to hide, each a paragraph; the question needs all of them. Each of ``answers`` is right.
-
-    ``world``: what the answers would be outside of these statements; a paragraph of the haystack that says one of
-    these is left out.
-    """
+    """Statements to hide, each a paragraph; the question needs all of them. Each of ``answers`` is right."""
 
     question: str
     answers: tuple[str, ...]
     statements: tuple[str, ...]
-    world: tuple[str, ...] = ()
 
 
 Tell = Callable[[random.Random], tuple[Needles, Iterable[str]]]
@@ -163,7 +153,7 @@ def _task(
     """The task whose text has the statements between pieces of the haystack: the first ones, as many as fit.
 
     A statement stands between those two pieces where the share of the haystack's tokens before it is nearest to its
-    depth. Raises ``InputError`` if the text is too short for the statements, or if the pieces end before it.
+    depth. Raises ``InputError`` if the text is too short for the statements.
     """
     if length < 1:
         raise InputError(f"A text cannot have {length} tokens: ask for a length of 1 or more.")
@@ -196,42 +186,15 @@ def _filled(pieces: Iterable[str], room: int, parting: int, *, cut: bool) -> lis
     """The first pieces that fit into ``room`` tokens, ``parting`` between them; of prose the last one is ``cut`` at the
     end of a sentence."""
     chosen: list[str] = []
-    longest, length = 0, room
     for piece in pieces:
         cost = count_tokens(piece) + parting
         if cost > room:
-            part = next(_parted(piece, room), "") if cut else ""
-            return [*chosen, part] if part and count_tokens(part) + parting <= room else chosen
+            ends = [each.end for each in sentences(piece)] if cut else []
+            fitting = [end for end in ends if count_tokens(piece[:end]) + parting <= room]
+            return [*chosen, piece[: fitting[-1]]] if fitting else chosen
         chosen.append(piece)
-        room, longest = room - cost, max(longest, cost)
-    if room > longest:
-        raise InputError(
-            f"The haystack is too short by {room:,} of {length:,} tokens: give a longer one, or ask for shorter texts."
-        )
+        room -= cost
     return chosen
-
-
-def _own_paragraphs(text: str) -> Iterator[str]:
-    """The paragraphs of somebody's own text, which empty lines part; long ones in several."""
-    for paragraph in filter(None, map(str.strip, _EMPTY_LINE.split(text))):
-        yield from _parted(paragraph, LONGEST_PARAGRAPH)
-
-
-def _parted(paragraph: str, most: int) -> Iterator[str]:
-    """``paragraph``, or its sentences in pieces of at most ``most`` tokens, but for a sentence that is longer alone."""
-    if count_tokens(paragraph) <= most:
-        yield paragraph
-        return
-    start = end = tokens = 0
-    for sentence in sentences(paragraph):
-        more = count_tokens(paragraph[end : sentence.end])
-        if end and tokens + more > most:
-            yield paragraph[start:end]
-            start, tokens = sentence.start, 0
-            more = count_tokens(paragraph[start : sentence.end])
-        tokens, end = tokens + more, sentence.end
-    if end > start:
-        yield paragraph[start:end]
 
 
 _KNOWN: dict[str, dict[str, str]] = yaml.safe_load((files(__package__) / "known_facts.yaml").read_text("utf-8"))
@@ -252,17 +215,17 @@ def single_statement(chance: random.Random) -> Needles:
     kind, subject, world = chance.choice([(kind, *fact) for kind, facts in _KNOWN.items() for fact in facts.items()])
     if kind == "people":
         who = _person(chance)
-        return Needles(f"Who was {subject}?", (who,), (_stated(subject, "was", who),), (world,))
+        return Needles(f"Who was {subject}?", (who,), (_stated(subject, "was", who),))
     answer = _other_year(chance, int(world)) if kind == "years" else invented_name(chance, RARE_NAME)
-    return Needles(f"What is {subject}?", (answer,), (_stated(subject, "is", answer),), (world,))
+    return Needles(f"What is {subject}?", (answer,), (_stated(subject, "is", answer),))
 
 
 def joined_statements(chance: random.Random) -> Needles:
     """Two statements: who did something that everybody knows, and something of the life of whoever that is."""
-    (subject, world), (life, asked) = chance.choice(list(_KNOWN["people"].items())), chance.choice(_LIVES)
+    subject, (life, asked) = chance.choice(list(_KNOWN["people"])), chance.choice(_LIVES)
     person, answer = _person(chance), invented_name(chance, RARE_NAME)
     said = _stated(subject, "was", person), life.format(person, answer)
-    return Needles(asked.format(subject), (answer,), said, (world,))
+    return Needles(asked.format(subject), (answer,), said)
 
 
 def _other_year(chance: random.Random, year: int) -> str:
@@ -282,32 +245,25 @@ def _person(chance: random.Random) -> str:
 _SPARE = 200  # tokens of invented text more than is needed, since its last paragraph is cut to what fits
 
 
-def single_needle(length: int, depth: float, seed: int = 0, *, haystack: str | None = None) -> NeedleTask:
+def single_needle(length: int, depth: float, seed: int = 0) -> NeedleTask:
     """A text of ``length`` tokens with one statement at ``depth`` (0 to 1) that answers the question: a fact that
-    everybody knows, altered.
-
-    ``haystack``: your own text, taken from its beginning; else an invented one. Raises ``InputError`` for a length or a
-    depth that cannot be had, and for a haystack that is too short.
-    """
-    return _task("qa", "single", length, (depth,), seed, _in_prose(length, haystack, single_statement))
+    everybody knows, altered. Raises ``InputError`` for a length or a depth that cannot be had."""
+    return _task("qa", "single", length, (depth,), seed, partial(_in_prose, length, single_statement))
 
 
-def multi_needle(length: int, depths: tuple[float, float], seed: int = 0, *, haystack: str | None = None) -> NeedleTask:
+def multi_needle(length: int, depths: tuple[float, float], seed: int = 0) -> NeedleTask:
     """As ``single_needle``, with two statements at two ``depths`` that one name joins: neither answers alone."""
-    return _task("qa", "multi", length, depths, seed, _in_prose(length, haystack, joined_statements))
+    return _task("qa", "multi", length, depths, seed, partial(_in_prose, length, joined_statements))
 
 
-def _in_prose(length: int, haystack: str | None, invent: Callable[[random.Random], Needles]) -> Tell:
-    def tell(chance: random.Random) -> tuple[Needles, Iterable[str]]:
-        told = invent(chance)
-        chance.choice([told])  # one draw more, as in earlier releases: so texts stay the same, to the letter
-        source = paragraphs(filler(chance, length + _SPARE)) if haystack is None else _own_paragraphs(haystack)
-        # No paragraph gives the answer, nor says what the world says.
-        telling = "|".join(map(re.escape, sorted((*told.answers, *told.world))))
-        tells = re.compile(rf"(?<!\w)(?:{telling})(?!\w)", re.IGNORECASE)
-        return told, (piece for piece in source if not tells.search(piece))
-
-    return tell
+def _in_prose(
+    length: int, invent: Callable[[random.Random], Needles], chance: random.Random
+) -> tuple[Needles, Iterable[str]]:
+    """The invented text neither gives the answer nor says what the world says: its names are shorter, it has no
+    numbers."""
+    told = invent(chance)
+    chance.choice([told])  # one draw more, as in earlier releases: so texts stay the same, to the letter
+    return told, paragraphs(filler(chance, length + _SPARE))
 
 
 _NOISE = (
@@ -396,23 +352,6 @@ DEPTHS = tuple(step / 9 for step in range(10))
 """LongAgent's for one needle: 10 depths evenly from 0 to 1 (A, appendix A.1)."""
 DEPTH_PAIRS = tuple(combinations((0.0, 0.33, 0.66, 1.0), 2))
 """LongAgent's for two needles: the six pairs of 0, 33, 66 and 100 % (A, appendix A.2)."""
-
-Depth = TypeVar("Depth")
-
-
-def grid(
-    make: Callable[[int, Depth, int], NeedleTask],
-    lengths: Sequence[int],
-    depths: Sequence[Depth],
-    samples: int = 1,
-    seed: int = 0,
-) -> Iterator[NeedleTask]:
-    """``samples`` tasks for each length and depth, by length, then depth; ``make`` gets length, depth and a seed.
-
-    The seeds of a cell are ``seed``, ``seed + 1`` and so on; another length or depth draws another needle for them.
-    """
-    for length, depth, number in product(lengths, depths, range(samples)):
-        yield make(length, depth, seed + number)
 
 
 def write_tasks(file: str | Path, tasks: Iterable[NeedleTask]) -> int:

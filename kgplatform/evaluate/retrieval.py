@@ -1,6 +1,6 @@
 """What retrieval finds, without any language model: recall of supporting passages by route, and how long it takes.
 
-    report = evaluate_retrieval([musique, hotpotqa], graphs)
+    report = evaluate_retrieval(musique, graphs)
     report.measured[0].rows[0]      # RouteRow(route='all', recall=(Mean(…), …), …)
     print(retrieval_markdown(report))
 
@@ -68,8 +68,8 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalReport:
-    """All data sets. ``cuts``: after how many results is counted, for ``RouteRow.recall`` and ``RouteRow.all_found``.
-    ``seconds``: of the whole run, graphs and their servers included."""
+    """``measured``: the one data set. ``cuts``: after how many results is counted, for ``RouteRow.recall`` and
+    ``RouteRow.all_found``. ``seconds``: of the whole run, the graph and its server included."""
 
     cuts: tuple[int, ...]
     measured: tuple[Measured, ...]
@@ -77,24 +77,22 @@ class RetrievalReport:
 
 
 def evaluate_retrieval(
-    datasets: Sequence[DataSet], graphs: Graphs, build: Build = AS_USUAL, progress: Progress = SILENT
+    dataset: DataSet, graphs: Graphs, build: Build = AS_USUAL, progress: Progress = SILENT
 ) -> RetrievalReport:
-    """Search every question of ``datasets`` by each of ``ROUTES`` that the graph and the questions allow.
+    """Search every question of ``dataset`` by each of ``ROUTES`` that the graph and the questions allow.
 
-    One data set after the other, each with a name of its own, so that one server runs at a time; no language model is
-    asked, unless ``build`` has the extractor ``llm``. Raises ``InputError`` for a data set that does not say which
-    passages support its answers.
+    No language model is asked, unless ``build`` has the extractor ``llm``. Raises ``InputError`` for a data set that
+    does not say which passages support its answers.
     """
     started = time.perf_counter()
-    for dataset in datasets:
-        _check_supports(dataset)
-    measured = tuple(_measure(dataset, graphs, build, len(datasets) == 1, progress) for dataset in datasets)
-    return RetrievalReport(CUTS, measured, round(time.perf_counter() - started, 1))
+    _check_supports(dataset)
+    measured = _measure(dataset, graphs, build, progress)
+    return RetrievalReport(CUTS, (measured,), round(time.perf_counter() - started, 1))
 
 
-def _measure(dataset: DataSet, graphs: Graphs, build: Build, alone: bool, progress: Progress) -> Measured:
+def _measure(dataset: DataSet, graphs: Graphs, build: Build, progress: Progress) -> Measured:
     questions = _usable(dataset)
-    graph = graphs.for_data_set(dataset, build, alone=alone, without_model=True)
+    graph = graphs.for_data_set(dataset, build, without_model=True)
     try:
         name, counts = graphs.name_of(graph), graph.stats().nodes
         lacking = {}

@@ -59,7 +59,7 @@ def usual() -> str:
     return ",".join(reader.name for reader in READERS if reader.usual)
 
 
-def parse_setups(text: str, build: Build = Build()) -> tuple[Setup, ...]:  # noqa: B008 - frozen: one serves all
+def parse_setups(text: str) -> tuple[Setup, ...]:
     """The setups that ``text`` lists, in its order, separated by commas, their options by colons.
 
     Values of options that hold several are joined by ``+``. Raises ``InputError`` for an unknown reader or option, a
@@ -68,12 +68,12 @@ def parse_setups(text: str, build: Build = Build()) -> tuple[Setup, ...]:  # noq
     written = [part.strip() for part in text.split(",")]
     if not all(written):
         raise InputError(f"A reader's name is missing. Write readers as {usual()}.", "readers")
-    setups = tuple(_parsed(each, build) for each in written)
+    setups = tuple(map(_parsed, written))
     check_distinct(setups)
     return setups
 
 
-def make_setup(name: str, options: Mapping[str, Any], build: Build = Build()) -> Setup:  # noqa: B008 - frozen
+def make_setup(name: str, options: Mapping[str, Any]) -> Setup:
     """The setup of the reader or comparator ``name`` with ``options``, whose values may be text. See ``parse_setups``.
 
     Its name says what was asked for: "youtu agent=false". Its options are those that were given, checked.
@@ -85,7 +85,7 @@ def make_setup(name: str, options: Mapping[str, Any], build: Build = Build()) ->
         raise InputError(f"{name} is the reader {reader} by the route {name}: leave {taken} out.")
     given = {key: _value(name, reader, key, value) for key, value in options.items()}
     shown = [f"{option}={_shown(value)}" for option, value in given.items()]
-    setup = Setup(" ".join([name, *shown]), reader, {**fixed, **given}, build)
+    setup = Setup(" ".join([name, *shown]), reader, {**fixed, **given})
     resolved(setup)
     return setup
 
@@ -133,7 +133,7 @@ def needs(setup: Setup) -> tuple[Need, ...]:
     return tuple(find(setup.reader).needs(options_for(setup.reader, setup.options)))
 
 
-def _parsed(written: str, build: Build) -> Setup:
+def _parsed(written: str) -> Setup:
     name, *parts = written.split(":")
     options: dict[str, str] = {}
     for part in parts:
@@ -147,7 +147,7 @@ def _parsed(written: str, build: Build) -> Setup:
             options[list(options)[-1]] += f":{part.strip()}"
         else:
             raise InputError(f"{written}: {part!r} is not option=value. Write it as {READERS[0].name}:top_k=10.")
-    return make_setup(name.strip(), options, build)
+    return make_setup(name.strip(), options)
 
 
 def _options(reader: str) -> tuple[Option, ...]:
@@ -254,10 +254,7 @@ def read_grid(file: Path) -> Grid:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{file}: the grid cannot be read: {error}.") from error
     except (yaml.YAMLError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f"line {mark.line + 1}: " if mark else ""
-        said = getattr(error, "problem", None) or " ".join(str(error).split())
-        raise InputError(f"{file}: {line}not valid YAML ({said}).") from error
+        raise InputError(f"{file}: not valid YAML ({' '.join(str(error).split())}).") from error
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(each + 1) if isinstance(each, int) else each for each in first["loc"])

@@ -90,7 +90,10 @@ def test_graphs_of_their_own_for_each_way_to_build(tmp_path: Path) -> None:
         ("readers: [retrieve, {reader: youtu, option: {}}]", "readers.2.option: Extra inputs are not permitted."),
         ("readers: [{reader: youtu, options: {agnet: [true]}}]", 'youtu: Unknown option "agnet". Did you mean agent?'),
         ("readers: [youtu, youtu]", "youtu is given twice. Give each setup once."),
-        ("{readers: [youtu], readers: [retrieve]}", "line 1: not valid YAML ('readers' is given twice)"),
+        (
+            "{readers: [youtu], readers: [retrieve]}",
+            "not valid YAML ('readers' is given twice in \"<unicode string>\", line 1",
+        ),
         ("{readers: [youtu], build: {passage_tokens: [5]}}", "PASSAGE_TOKENS: Input should be greater than"),
         ("{readers: [youtu], build: {schema: [nowhere.yaml]}}", 'Unknown schema "nowhere.yaml"'),
         ("{readers: [youtu], corpus: nowhere}", "nowhere does not exist. Paths are relative to the folder of"),

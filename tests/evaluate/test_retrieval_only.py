@@ -49,7 +49,7 @@ def given(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) ->
 def measured(given: Settings) -> Measured:
     chat = ScriptedChat([])
     with Graphs(given, chat=chat) as graphs:
-        report = evaluate_retrieval([SHIPS], graphs)
+        report = evaluate_retrieval(SHIPS, graphs)
     assert chat.calls == [], "no model is asked"
     assert report.cuts == (2, 5, 10)
     return report.measured[0]
@@ -96,5 +96,5 @@ def test_what_cannot_be_measured(tmp_path: Path, dataset: DataSet, words: str) -
     """It is said before any graph is opened."""
     settings = load_settings(home=tmp_path / "home", embedder="hash:64")
     with Graphs(settings) as graphs, pytest.raises(InputError, match=words):
-        evaluate_retrieval([dataset], graphs)
+        evaluate_retrieval(dataset, graphs)
     assert not (settings.home_folder / "evaluation").exists()
