@@ -204,8 +204,7 @@ _REVERSION = (
     "Names in these statements are hidden behind placeholders. Say what each placeholder stands for, one line for "
     'each, in this form: "{example}: name".'
 )
-_CHOICE_ONE = "Which placeholder was hidden behind the letter X in this statement?"
-_CHOICE_MORE = (
+_CHOICE = (
     "In these statements each letter hides one name or placeholder, the same letter always the same one. "
     "Which placeholder is hidden behind X?"
 )
@@ -293,8 +292,7 @@ class _Author:
         letters = dict(zip((name for _, name in reversed(chain)), _LETTERS, strict=False))
         choices = [end, *others[: OPTIONS - 1]]
         draw.shuffle(choices)
-        lead = _CHOICE_ONE if len(chain) == 1 else _CHOICE_MORE
-        text = _listed(lead, (_lettered(edge.text, letters) for edge, _ in chain))
+        text = _listed(_CHOICE, (_lettered(edge.text, letters) for edge, _ in chain))
         return {"text": text, "answers": (end,), "choices": tuple(choices)}
 
     def _chains(self, hops: Sequence[int], draw: random.Random) -> Iterator[Chain]:

@@ -121,12 +121,6 @@ class Prices(BaseModel):
         price = self.models[model]
         return (spent.input_tokens * price.input + spent.output_tokens * price.output) / 1_000_000
 
-    def lacking(self, model: str) -> str:
-        """A sentence for a ``model`` that the table does not have; empty where it has it."""
-        if model in self.models:
-            return ""
-        return f"The table has no price for {model}, so amounts are missing: add it to your own table of prices."
-
 
 def load_prices(file: Path | None = None) -> Prices:
     """The table in ``file``, else the one that the package ships. Raises ``InputError`` for one that cannot be used."""

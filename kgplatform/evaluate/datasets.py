@@ -20,7 +20,7 @@ from typing import Any
 from kgplatform.errors import InputError
 from kgplatform.evaluate.entries import Entry, UnusableError, Values, as_text, entries, some, whole
 from kgplatform.evaluate.journal import write_whole
-from kgplatform.evaluate.terms import DataSet, Question, Text
+from kgplatform.evaluate.terms import DataSet, Question, Text, first_of
 from kgplatform.readers.choices import check_choices, letter
 from kgplatform.sources.corpus_file import described, shown
 from kgplatform.text import counted, node_id, normalise_name, tidy
@@ -93,9 +93,7 @@ class Draft:
             drawn = set(sorted(ids, key=lambda each: (node_id("sample", each), each))[:sample])
             ids = [each for each in ids if each in drawn]
         if not ids:
-            first, *more = *self.faults, ""
-            others = f" (and {counted(len(more) - 1, 'other fault')})" if len(more) > 1 else ""
-            raise InputError(f"{path} has no question that can be used. {first}{others}".rstrip())
+            raise InputError(" ".join([f"{path} has no question that can be used.", *first_of([*self.faults], 1)]))
         asked = [self.questions[each] for each in ids]
         if self.apart:
             questions, corpus = self._apart(asked)
@@ -440,8 +438,6 @@ FORMATS = (
 _CONVERTER = "examples/convert_data_sets.py makes JSON lines of other data sets."
 _ALIASES = "id_aliases.json"
 _SUFFIXES = (".json", ".jsonl", ".ndjson")
-_DEEPEST = 4  # parts of a path below the folder
-_MOST_FILES = 1000
 
 
 def load(path: Path, *, limit: int | None = None, sample: int | None = None) -> DataSet:
@@ -496,50 +492,30 @@ def _in_folder(folder: Path) -> tuple[Format, Path, Path | None]:
     others: list[str] = []
     questions: dict[Path, Format] = {}
     corpora: list[Path] = []
-    for file in _files(folder):
+    for file in sorted(path for path in folder.iterdir() if path.suffix.lower() in _SUFFIXES and path.is_file()):
         try:
             objects = some(file)
         except InputError as error:
             others.append(str(error).rstrip("."))
             continue
-        name = str(file.relative_to(folder))
         if (found := _format(objects)) is not None:
             questions[file] = found
         elif objects and {"title", "text"} <= objects[0].keys() and not objects[0].keys() & _RECORDING:
             corpora.append(file)
         elif file.name != _ALIASES:
-            others.append(f"{name} holds {described(objects[0]) if objects else 'no objects'}")
+            others.append(f"{file.name} holds {described(objects[0]) if objects else 'no objects'}")
     if not questions:
-        told = [f"{file.relative_to(folder)} (a corpus)" for file in corpora] + others
+        told = [f"{file.name} (a corpus)" for file in corpora] + others
         listed = f"{'; '.join(told[:5])}{'; …' if len(told) > 5 else ''}" if told else "no JSON or JSON lines"
         raise InputError(f"{folder} holds no questions: found {listed}. {_CONVERTER}")
-    if len(questions) > 1:
-        told = [f"{file.relative_to(folder)} ({found.name})" for file, found in questions.items()]
-        more = f" and {len(told) - 8:,} more" if len(told) > 8 else ""
-        raise InputError(f"{folder} holds several files of questions: {', '.join(told[:8])}{more}. Name one of them.")
-    if len(corpora) > 1:
-        named = ", ".join(str(file.relative_to(folder)) for file in corpora[:8])
-        raise InputError(
-            f"{folder} holds several corpora: {named}. Leave only the one of these questions there, or name the file "
-            "of the questions alone."
-        )
+    for what, several in (("files of questions", list(questions)), ("corpora", corpora)):
+        if len(several) > 1:
+            named = ", ".join(file.name for file in several[:8])
+            raise InputError(
+                f"{folder} holds several {what}: {named}. Leave only one there, or name the file of the questions."
+            )
     [(file, found)] = questions.items()
     return found, file, next(iter(corpora), None)
-
-
-def _files(folder: Path) -> list[Path]:
-    """The files below ``folder`` that may be of a data set, sorted. What is hidden, or deep below, is left out."""
-    below = (path for depth in range(_DEEPEST) for path in folder.glob("*/" * depth + "*"))
-    found = [
-        path
-        for path in below
-        if path.suffix.lower() in _SUFFIXES
-        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-        and path.is_file()
-    ]
-    if len(found) > _MOST_FILES:
-        raise InputError(f"{folder} holds more than {_MOST_FILES:,} files of data: name the data set's own folder.")
-    return sorted(found, key=lambda path: (len(path.parts), path))
 
 
 def _corpus(draft: Draft, file: Path) -> tuple[Text, ...]:

@@ -187,7 +187,7 @@ class _Round:
             if record is None:
                 pending.append((key, inquiry))
             else:
-                self.records[_cell(inquiry)] = (inquiry, record)
+                self.records[inquiry.setup.name, inquiry.question.id] = (inquiry, record)
         return pending
 
     def _ask(self, kg: KnowledgeGraph, pending: Sequence[tuple[str, Inquiry]]) -> None:
@@ -214,7 +214,7 @@ class _Round:
             self._breaker.failed(record["error"])
             if self._breaker.broke:
                 raise ModelError(self._breaker.broke)
-        self.records[_cell(inquiry)] = (inquiry, record)
+        self.records[inquiry.setup.name, inquiry.question.id] = (inquiry, record)
         self.progress("answers", len(self.records), len(self.plan.setups) * len(self.plan.dataset.questions))
         return ()
 
@@ -276,10 +276,6 @@ class _Round:
 def _is_rated(question: Question) -> bool:
     """Choices and placeholders are right or wrong by themselves: no model is asked what anybody can see."""
     return question.answerable and bool(question.answers) and not (question.choices or question.placeholders)
-
-
-def _cell(inquiry: Inquiry) -> Cell:
-    return inquiry.setup.name, inquiry.question.id
 
 
 def _by_build(setups: Sequence[Setup]) -> list[list[Setup]]:

@@ -27,7 +27,7 @@ from kgplatform.evaluate.datasets import write_corpus
 from kgplatform.evaluate.journal import claimed
 from kgplatform.evaluate.kept_answers import slug
 from kgplatform.evaluate.setups import needs, resolved
-from kgplatform.evaluate.terms import Build, DataSet, Setup
+from kgplatform.evaluate.terms import Build, DataSet, Setup, first_of
 from kgplatform.ingest.pipeline import IngestReport
 from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.embed import Embedder
@@ -233,8 +233,10 @@ class Graphs:
                 # One of a graph of its own was left by a run that was killed: nobody else starts it.
                 if name != CURRENT or not server.status().running:
                     undo.callback(server.down)
-                if fresh:
-                    _forget(server, settings.home_folder)
+                if fresh:  # no document, schema or embedding model of an earlier run stays
+                    server.down()
+                    if has_store(settings.home_folder / "neo4j"):
+                        shutil.rmtree(settings.home_folder / "neo4j" / "data")
             graph = open_graph(settings, self._note, embedder=self._embedder, chat=self.chat)
             undo.callback(graph.close)
             graph.check_model()
@@ -281,14 +283,13 @@ class Graphs:
             self.built(self.name_of(graph), less(worth(self.ledger) | worth(graph.ledger), before))
 
     def _tell(self, dataset: DataSet, report: IngestReport) -> None:
-        told = [f"not ingested: {each.reason}" for each in report.skipped] + report.notes
-        more = [f"… and {counted(len(told) - _TOLD, 'more note')}."] if len(told) > _TOLD else []
+        told = first_of([f"not ingested: {each.reason}" for each in report.skipped] + report.notes, _TOLD)
         if report.failed:
-            more.append(
+            told.append(
                 f"{counted(len(report.failed), 'passage')} could not be read, and stay without facts: "
                 f"{report.failed[0].reason} The next run tries again."
             )
-        for line in told[:_TOLD] + more:
+        for line in told:
             self._note(f"{dataset.name}: {line}")
         if report.stopped:
             raise BudgetError(report.stopped)
@@ -312,13 +313,6 @@ def _identities(dataset: DataSet, documents: list[TableRow]) -> tuple[set[tuple[
     untitled = {sha256 for title, sha256 in wanted if not title}
     there = {("" if sha256 in untitled else name, sha256) for name, sha256, _ in documents}
     return wanted, there
-
-
-def _forget(server: LocalNeo4j, home: Path) -> None:
-    """Begin again: no document, schema or embedding model of an earlier run stays."""
-    server.down()
-    if has_store(home / "neo4j"):
-        shutil.rmtree(home / "neo4j" / "data")
 
 
 def _needing(setups: Sequence[Setup], need: Need) -> list[Setup]:

@@ -312,7 +312,8 @@ def key_value(length: int, depth: float, seed: int = 0) -> NeedleTask:
     """A dictionary in JSON, of random UUIDs and a line a pair; one of its keys is asked for."""
 
     def tell(chance: random.Random) -> tuple[Needles, Iterable[str]]:
-        pairs = ((_uuid(chance), _uuid(chance)) for _ in count())
+        values = (str(UUID(int=chance.getrandbits(128), version=4)) for _ in count())
+        pairs = zip(values, values, strict=True)  # of one row: each pair takes two
         key, value = next(pairs)
         told = Needles(f'Which value belongs to the key "{key}"?', (value,), (f'"{key}": "{value}"',))
         return told, (f'"{one}": "{other}"' for one, other in pairs)
@@ -340,10 +341,6 @@ def math_find(length: int, depth: float, seed: int = 0, *, rank: str = "largest"
         return Needles(f"What is the {rank} number of the list?", (str(sought),), (str(sought),)), map(str, numbers)
 
     return _task("math", rank, length, (depth,), seed, tell, "[", ", ", "]")
-
-
-def _uuid(chance: random.Random) -> str:
-    return str(UUID(int=chance.getrandbits(128), version=4))
 
 
 LENGTHS = tuple(1_000 + round(step * 127_000 / 14) for step in range(15))

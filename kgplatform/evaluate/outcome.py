@@ -13,10 +13,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence, Sized
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import reduce
 from itertools import combinations
-from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
@@ -24,10 +23,8 @@ import numpy as np
 from scipy import stats  # type: ignore[import-untyped]  # scipy carries no types
 
 from kgplatform.evaluate.costs import added
-from kgplatform.evaluate.journal import write_whole
 from kgplatform.evaluate.metrics import METRICS, ordered
-from kgplatform.evaluate.terms import DataSet, Mean, Pair, Results, Scored, Setup, SetupScores, Timing
-from kgplatform.text import counted
+from kgplatform.evaluate.terms import DataSet, Mean, Pair, Results, Scored, Setup, SetupScores, first_of
 
 RESAMPLES = 10_000
 _SEED = 0
@@ -173,7 +170,7 @@ def outcome(
             for pair in pairs(metric, {name: _by_question(metric, its) for name, its in by_setup.items()})
         ),
         answers=tuple(answers),
-        notes=(*_faults(dataset), *_facts_notes(dataset, by_setup), *notes),
+        notes=(*first_of(dataset.faults, _FAULTS_TOLD), *_facts_notes(dataset, by_setup), *notes),
     )
 
 
@@ -185,15 +182,6 @@ def spread(runs: Sequence[Results]) -> dict[str, dict[str, tuple[float, float]]]
         means = {metric: [setup.scores[metric].mean for setup in same] for metric in metrics}
         found[same[0].setup.name] = {metric: (fmean(of), stdev(of)) for metric, of in means.items()}
     return found
-
-
-def write_results(folder: Path, results: Results, timing: Timing) -> None:
-    """``results.json``, the same for the same answers, and ``timing.json``, which no two runs have alike.
-
-    Raises ``KgError`` where they cannot be written.
-    """
-    write_whole(folder / "timing.json", as_json(asdict(timing)), mode=0o644)
-    write_whole(folder / "results.json", as_json(asdict(results)), mode=0o644)
 
 
 def as_json(value: Mapping[str, Any]) -> bytes:
@@ -229,13 +217,6 @@ def _estimates(answers: Sequence[Scored], metrics: Sequence[str]) -> dict[str, M
 
 def _by_question(metric: str, answers: Sequence[Scored]) -> dict[str, float]:
     return {answer.question: answer.scores[metric] for answer in answers if metric in answer.scores}
-
-
-def _faults(dataset: DataSet) -> list[str]:
-    """What of the data set was not used: the first of many, and how many more."""
-    more = len(dataset.faults) - _FAULTS_TOLD
-    told = list(dataset.faults[:_FAULTS_TOLD])
-    return [*told, f"{counted(more, 'more fault')} of the data set's files."] if more > 0 else told
 
 
 def _facts_notes(dataset: DataSet, by_setup: Mapping[str, Sequence[Scored]]) -> list[str]:

@@ -53,7 +53,6 @@ _STYLE = {  # what is not as matplotlib has it by default
 }
 _LETTER = 0.09  # of a name, in inches
 _LONGEST = 40  # letters of a line of a name
-_MOST_NAMED = 24  # setups that a legend can name
 _CELLS_WIDE = 18  # cells of a heat map side by side, over all panels of a row
 _TOGETHER = 0.025  # of an axis: points that are nearer than this are drawn side by side
 _APART, _FAR = 11.0, 40.0  # points of 1/72 inch between two of those, at most, and between the first and the last
@@ -143,7 +142,7 @@ def _draw_cost(results: Results, timing: Timing, folder: Path) -> list[Path]:
         if (score := setup.scores.get(metric))
     }
     of = f"{counted(results.questions, 'question')} of {in_lines(results.dataset, 100)}"
-    lines = sum(in_lines(name).count("\n") + 1 for name in names[:_MOST_NAMED])
+    lines = sum(in_lines(name).count("\n") + 1 for name in names)
     figure = new_figure(11.0, max(4.2, 1.0 + 0.16 * lines), f"{title_of(metric)} against cost, {of}")
     panels = figure.subplots(1, len(_COSTS), sharey=True)
     panels[0].set_ylim(-4, 104)
@@ -171,11 +170,7 @@ def _draw_cost(results: Results, timing: Timing, folder: Path) -> list[Path]:
     for name in sorted(names, key=lambda name: -scores.get(name, (-1,))[0]):
         said = f"{scores[name][0]:.0f} %" if name in scores else "not scored"
         labels.append((f"{in_lines(name)}  {said}{'' if costs[name] else ', never answered'}", looks[name]))
-    more = [(f"… and {len(labels) - _MOST_NAMED} more", {"marker": ""})] if len(labels) > _MOST_NAMED else []
-    handles = [
-        Line2D([], [], linestyle="none", markersize=7, label=label, **its_look)
-        for label, its_look in [*labels[:_MOST_NAMED], *more]
-    ]
+    handles = [Line2D([], [], linestyle="none", markersize=7, label=label, **its_look) for label, its_look in labels]
     figure.legend(handles=handles, loc="outside right upper", fontsize=8, labelspacing=0.3)
     return _save(figure, folder, "accuracy-cost")
 

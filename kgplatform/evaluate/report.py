@@ -207,8 +207,10 @@ def costs_table(results: Results, timing: Timing, prices: Prices | None) -> tupl
 def remarks(results: Results, timing: Timing, prices: Prices | None) -> list[str]:
     """What must be known to read both tables, a sentence each."""
     told = ["Scores are in percent, the chief one with its 95 % interval; all else is per question."]
-    if prices:
-        told.append(prices.lacking(results.model) or f"Amounts are in {prices.currency}, by prices of {prices.as_of}.")
+    if prices and results.model not in prices.models:
+        told.append(f"The table has no price for {results.model}, so amounts are missing: add it to your own table.")
+    elif prices:
+        told.append(f"Amounts are in {prices.currency}, by prices of {prices.as_of}.")
     if cached := ", ".join(f"{name} ({number:,})" for name, number in sorted(timing.cached.items()) if number):
         told.append(f"Seconds are too short where replies came from the cache; such questions: {cached}.")
     return told

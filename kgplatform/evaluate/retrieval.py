@@ -182,13 +182,7 @@ def _unknown_supports(graph: KnowledgeGraph, questions: Sequence[Question]) -> l
 
 def retrieval_markdown(report: RetrievalReport) -> str:
     """The report as Markdown: a table for each data set, percent with 95 % confidence intervals."""
-    explained = (
-        "R@k: the share of a question's supporting passages among the first k results, mean over the questions, in "
-        "percent, with its 95 % confidence interval (bootstrap over the questions). all@k: the share of questions with "
-        "all of them there. p50, p95: milliseconds of a search, the question's embedding included, one search at a "
-        f"time. The whole run took {report.seconds:,.0f} s."
-    )
-    parts = ["# Retrieval", explained]
+    parts = ["# Retrieval", explained(report)]
     for measured in report.measured:
         parts += [
             f"## {text(measured.dataset)}",
@@ -197,6 +191,16 @@ def retrieval_markdown(report: RetrievalReport) -> str:
             listed(measured.notes),
         ]
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def explained(report: RetrievalReport) -> str:
+    """What the figures are."""
+    return (
+        "R@k: the share of a question's supporting passages among the first k results, mean over the questions, in "
+        "percent. all@k: the share of questions with all of them there. In the report, with 95 % confidence intervals "
+        "(bootstrap over the questions). p50, p95: milliseconds of a search, the question's embedding included, one "
+        f"search at a time. The whole run took {report.seconds:,.0f} s."
+    )
 
 
 def in_words(measured: Measured) -> str:

@@ -24,7 +24,7 @@ A value alone is set for all setups, a list is varied. An option that itself tak
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -222,16 +222,9 @@ class _File(BaseModel):
     corpus: Annotated[list[str], BeforeValidator(_listed)] = []
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """The setups in the order of the file. ``corpus``: files and folders that graphs of their own are built from."""
-
-    setups: tuple[Setup, ...]
-    corpus: tuple[Path, ...] = ()
-
-
-def read_grid(file: Path) -> Grid:
-    """The grid in ``file``. Paths in it are relative to its folder.
+def read_grid(file: Path) -> tuple[tuple[Setup, ...], tuple[Path, ...]]:
+    """The setups of the grid in ``file``, in its order, and the files and folders that graphs of their own are built
+    from. Paths in it are relative to its folder.
 
     Raises ``InputError`` for a file that cannot be read, an unknown key, reader, option or value, for setups that are
     the same, and for more than 200 of them; it names the file and the place.
@@ -261,7 +254,7 @@ def read_grid(file: Path) -> Grid:
         raise InputError(f"{file}: {place or 'the grid'}: {first['msg']}.") from error
     except (InputError, SettingError, SchemaError) as error:
         raise InputError(f"{file}: {error}") from error
-    return Grid(setups, corpus)
+    return setups, corpus
 
 
 def _of_reader(item: _Reader) -> list[Setup]:

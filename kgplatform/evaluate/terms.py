@@ -10,7 +10,7 @@ a run took is in ``Timing``, apart, so that the same questions give the same res
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -19,6 +19,12 @@ from kgplatform.records import Usage
 
 PLACEHOLDER = re.compile(r"\[([^\W\d_](?:\w*[^\W_])?)#(\d{1,9})\]")
 """What stands for a hidden name, ``[PERSON#12]``: its label and its number."""
+
+
+def first_of(lines: Sequence[str], most: int) -> list[str]:
+    """The first ``most`` of ``lines``, and how many more there are."""
+    more = len(lines) - most
+    return [*lines[:most], *([f"… and {more:,} more."] if more > 0 else [])]
 
 
 def file_name(uri: str) -> str:

@@ -197,8 +197,6 @@ def test_an_amount_is_tokens_times_price(tmp_path: Path) -> None:
     assert prices.cost(Usage(), "small") == 0
     assert prices.cost(Usage(1, 10, 10), "free") == 0
     assert prices.cost(Usage(1, 10, 10), "small-2") is None
-    assert prices.lacking("small") == ""
-    assert prices.lacking("small-2").startswith("The table has no price for small-2, so amounts are missing")
     assert (prices.currency, str(prices.as_of)) == ("EUR", "2026-11-01")
 
 

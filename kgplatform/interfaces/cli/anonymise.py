@@ -62,12 +62,12 @@ def anonymise(
 
 
 def _show(report: AnonymityReport) -> None:
+    from kgplatform.evaluate.terms import first_of
     from kgplatform.interfaces.cli.show.terminal import console, safe
 
     kinds = ", ".join(f"{count:,} {label}" for label, count in report.entities.items())
     made = ", ".join(f"{count:,} {kind}" for kind, count in report.built.items())
     left_out = [f"Left out: {each.path}: {each.reason}" for each in report.skipped]
-    more = [f"and {len(left_out) - _SHOWN:,} more (--json lists all)"] if len(left_out) > _SHOWN else []
     names = ", ".join(f"{name} ({count:,})" for name, count in report.left)
     lines = [
         f"{counted(report.texts, 'text')} in {report.out}: {counted(report.mentions, 'mention')} of "
@@ -75,8 +75,7 @@ def _show(report: AnonymityReport) -> None:
         f"Map: {report.map}. Store it apart from the texts: it has every name.",
         f"Questions: {report.questions}" if report.questions else "",
         f"Questions about the hidden names: {report.built_file} ({made})" if report.built_file else "",
-        *left_out[:_SHOWN],
-        *more,
+        *first_of(left_out, _SHOWN),
         f"Names of unknown type, left unchanged (add those that matter with --names): {names}" if names else "",
     ]
     for line in filter(None, lines):

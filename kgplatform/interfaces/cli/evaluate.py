@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kgplatform.errors import InputError, SettingError
+from kgplatform.errors import InputError
 from kgplatform.interfaces.cli.shared import EXTRACTOR_NAMES, AsJson, Home, TokenBudget, flag, known_extractor, note
 
 if TYPE_CHECKING:
@@ -67,7 +67,9 @@ Parallel = Annotated[
     int | None,
     typer.Option("--parallel", min=1, help="Parallel questions. Default: 1, which keeps timings comparable."),
 ]
-Repeat = Annotated[int, typer.Option("--repeat", min=1, help="Number of repetitions, to see how replies vary.")]
+Repeat = Annotated[
+    int | None, typer.Option("--repeat", min=1, help="Number of repetitions, to see how replies vary. Default: 1.")
+]
 PricesFile = Annotated[Path | None, typer.Option("--prices", help="Your own table of prices per million tokens.")]
 Extractor = Annotated[
     str | None,
@@ -96,7 +98,7 @@ def evaluate(
     prepare: Prepare = False,
     limit: Limit = None,
     parallel: Parallel = None,
-    repeat: Repeat = 1,
+    repeat: Repeat = None,
     prices: PricesFile = None,
     extractor: Extractor = None,
     out: Out = Path("evaluation"),
@@ -106,18 +108,13 @@ def evaluate(
 ) -> None:
     """Compare readers on questions: answers, scores, costs, tables and plots. Stop and resume it at any time."""
     given = {name: value for name, value in locals().items() if value not in (None, False, [])}
-    if repeat == 1:
-        del given["repeat"]
     _check_options(given)
-    from kgplatform.evaluate.evaluation import NO_MODEL
     from kgplatform.settings import load_settings
 
     settings = load_settings(home=home, token_budget=token_budget)
     dataset = _data_set(given)
     if retrieval_only:
         _measure_retrieval(settings, dataset, given)
-    elif settings.openai_api_key is None and settings.openai_base_url is None:
-        raise SettingError(NO_MODEL, "retrieval_only")
     else:
         _evaluate(settings, dataset, given)
 
@@ -142,15 +139,14 @@ def _data_set(given: Mapping[str, Any]) -> DataSet:
     """The data set that is named."""
     from kgplatform.evaluate.datasets import load
     from kgplatform.evaluate.needles import needle_data_set, parse_lengths
+    from kgplatform.evaluate.terms import first_of
 
     if "needles" in given:
         kind, _, lengths = given["needles"].partition(":")
         return needle_data_set(kind, parse_lengths(lengths or _LENGTHS))
     dataset = load(given["questions"], limit=given.get("limit"))
-    for fault in dataset.faults[:_FAULTS_TOLD]:
+    for fault in first_of(dataset.faults, _FAULTS_TOLD):
         note(fault)
-    if (more := len(dataset.faults) - _FAULTS_TOLD) > 0:
-        note(f"… and {more:,} more. {dataset.skipped:,} questions were left out.")
     return dataset
 
 
@@ -158,11 +154,9 @@ def _setups(given: Mapping[str, Any]) -> tuple[tuple[Setup, ...], tuple[Path, ..
     """The setups, with how their graphs are built, and the files that a grid builds graphs from."""
     from kgplatform.evaluate.setups import parse_setups, read_grid, usual
 
+    setups, corpus = parse_setups(given.get("readers") or usual()), ()
     if "grid" in given:
-        grid = read_grid(given["grid"])
-        setups, corpus = grid.setups, grid.corpus
-    else:
-        setups, corpus = parse_setups(given.get("readers") or usual()), ()
+        setups, corpus = read_grid(given["grid"])
     extractor = given.get("extractor")
     if extractor is not None:  # where a grid does not say otherwise
         builds = [replace(setup.build, extractor=setup.build.extractor or extractor) for setup in setups]
@@ -207,7 +201,7 @@ def _evaluate(settings: Settings, dataset: DataSet, given: Mapping[str, Any]) ->
     from kgplatform.evaluate.evaluation import evaluate as run
     from kgplatform.evaluate.graphs import Graphs
     from kgplatform.evaluate.journal import write_whole
-    from kgplatform.evaluate.outcome import as_json, spread, write_results
+    from kgplatform.evaluate.outcome import as_json, spread
     from kgplatform.interfaces.cli.show.answers import trace_in_words
     from kgplatform.interfaces.cli.show.evaluation import show_results
     from kgplatform.interfaces.cli.show.terminal import ProgressLines, print_json
@@ -233,11 +227,10 @@ def _evaluate(settings: Settings, dataset: DataSet, given: Mapping[str, Any]) ->
             out = plan.out if number == 1 else plan.out / f"run-{number}"
             with Graphs(settings, note, progress, run=number) as graphs:
                 runs.append(run(graphs, replace(plan, out=out), note, progress))
-            write_results(out, *runs[-1])
-            _write_report(out, *runs[-1], prices)
+            _write(out, *runs[-1], prices)
     (results, timing), every = runs[0], [results for results, _ in runs]
     if len(runs) > 1:
-        _write_report(plan.out, results, timing, prices, every)
+        _write(plan.out, results, timing, prices, every)
         write_whole(plan.out / "repeated.json", as_json({"runs": len(runs), "scores": spread(every)}), mode=0o644)
     if given.get("as_json"):
         print_json({"out": plan.out, "results": results, "timing": timing})
@@ -247,15 +240,17 @@ def _evaluate(settings: Settings, dataset: DataSet, given: Mapping[str, Any]) ->
         raise typer.Exit(1)
 
 
-def _write_report(
-    out: Path, results: Results, timing: Timing, prices: Prices, repeated: Sequence[Results] = ()
-) -> None:
-    """The pictures, and the report that shows them."""
+def _write(out: Path, results: Results, timing: Timing, prices: Prices, repeated: Sequence[Results] = ()) -> None:
+    """``results.json``, the same for the same answers, ``timing.json``, which no two runs have alike, the pictures, and
+    the report that shows them."""
     from kgplatform.evaluate.journal import write_whole
     from kgplatform.evaluate.needles import heat_map
+    from kgplatform.evaluate.outcome import as_json
     from kgplatform.evaluate.plots import draw, draw_heat_map
     from kgplatform.evaluate.report import markdown
 
+    write_whole(out / "timing.json", as_json(asdict(timing)), mode=0o644)
+    write_whole(out / "results.json", as_json(asdict(results)), mode=0o644)
     found = heat_map(results)
     pictures = draw(results, timing, out) + (draw_heat_map(found, out) if found else [])
     names = [picture.relative_to(out) for picture in pictures]

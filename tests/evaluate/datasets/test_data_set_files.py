@@ -84,32 +84,32 @@ def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
 def test_a_folder_without_questions_tells_what_is_there(tmp_path: Path) -> None:
     assert "holds no questions: found no JSON or JSON lines." in refusal(tmp_path)
     written(tmp_path / "corpus.json", [{"title": "A", "text": "Odd."}])
-    written(tmp_path / "deep" / "settings.json", {"colour": "red"})
+    written(tmp_path / "settings.json", {"colour": "red"})
     written(tmp_path / "empty.json", "")
     assert refusal(tmp_path).startswith(
         f"{tmp_path} holds no questions: found corpus.json (a corpus); {tmp_path / 'empty.json'} is empty; "
-        "deep/settings.json holds an object with the keys colour."
+        "settings.json holds an object with the keys colour."
     )
 
 
 def test_a_folder_with_several_files_of_questions_or_corpora_asks_which(tmp_path: Path) -> None:
     written(tmp_path / "a.json", [HOTPOT])
-    own = written(tmp_path / "b" / "own.json", [OWN])
+    own = written(tmp_path / "own.json", [OWN])
     assert refusal(tmp_path) == (
-        f"{tmp_path} holds several files of questions: a.json (hotpotqa), b/own.json (own). Name one of them."
+        f"{tmp_path} holds several files of questions: a.json, own.json. Leave only one there, or name the file of the "
+        "questions."
     )
     own.unlink()
     for name in ("corpus.json", "other.json"):
         written(tmp_path / name, [{"title": "A", "text": "Odd."}])
-    assert "holds several corpora: corpus.json, other.json. Leave only the one" in refusal(tmp_path)
+    assert "holds several corpora: corpus.json, other.json. Leave only one there" in refusal(tmp_path)
 
 
-def test_results_and_hidden_and_very_deep_files_are_no_questions(tmp_path: Path) -> None:
+def test_results_and_files_of_folders_below_are_no_questions(tmp_path: Path) -> None:
     written(tmp_path / "q.json", [OWN])
-    written(tmp_path / "out" / "answers.jsonl", {"key": "a", "question": "q1", "setup": "youtu", "text": "Odd"})
-    written(tmp_path / "out" / "traces" / "q1.json", {"question": "Who?", "reader": "youtu", "trace": []})
-    written(tmp_path / ".git" / "q.json", [OWN])
-    written(tmp_path / "a" / "b" / "c" / "d" / "q.json", [OWN])
+    written(tmp_path / "answers.jsonl", {"key": "a", "question": "q1", "setup": "youtu", "text": "Odd"})
+    written(tmp_path / "q1.json", {"question": "Who?", "reader": "youtu", "trace": []})
+    written(tmp_path / "a" / "q.json", [OWN])
     assert len(load(tmp_path).questions) == 1
 
 

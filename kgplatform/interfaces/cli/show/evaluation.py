@@ -6,10 +6,10 @@ from pathlib import Path
 
 from kgplatform.evaluate.costs import Prices
 from kgplatform.evaluate.report import costs_table, pairs_table, remarks, scores_table, title_of
-from kgplatform.evaluate.retrieval import RetrievalReport, by_route, in_words
-from kgplatform.evaluate.terms import Results, Timing
+from kgplatform.evaluate.retrieval import RetrievalReport, by_route, explained, in_words
+from kgplatform.evaluate.terms import Results, Timing, first_of
 from kgplatform.interfaces.cli.show.terminal import console, print_json, safe, table
-from kgplatform.text import counted, duration
+from kgplatform.text import counted
 
 _SHOWN = 10
 """Lines of one sort; the report has the others."""
@@ -36,10 +36,8 @@ def show_results(results: Results, timing: Timing, prices: Prices | None, out: P
         say(f"\nWho is better by {title_of(results.metrics[0])}; the report has more")
         table(to, heads, rows)
     to.print()
-    for note in results.notes[:_SHOWN]:
+    for note in first_of(results.notes, _SHOWN):
         say(note)
-    if len(results.notes) > _SHOWN:
-        say(f"… and {counted(len(results.notes) - _SHOWN, 'more note')} in the report")
     files = [name for name in _FILES if (out / name).is_file()] + sorted(path.name for path in out.glob("*.png"))
     folders = sorted(f"{path.name}/" for path in out.glob("*") if path.is_dir())
     say(f"In {out}: {', '.join([*files, *folders])}")
@@ -57,8 +55,4 @@ def show_retrieval(report: RetrievalReport, as_json: bool = False) -> None:
         for note in measured.notes:
             out.print(safe(note), soft_wrap=True)
         out.print()
-    out.print(
-        "In percent. R@k: of a question's supporting passages among the first k; all@k: questions with all of them "
-        f"there. p50, p95: ms of a search, the question's embedding included. It took {duration(report.seconds)}.",
-        soft_wrap=True,
-    )
+    out.print(safe(explained(report)), soft_wrap=True)
