@@ -33,7 +33,7 @@ def show_results(results: Results, timing: Timing, prices: Prices | None, out: P
         say(line)
     heads, rows = pairs_table(results, _SHOWN)
     if rows:
-        say(f"\nWho is better by {title_of(results.metrics[0])}; the report has more")
+        say(f"\nWho is better by {title_of(results.metrics[0])}, the surest {_SHOWN} at most")
         table(to, heads, rows)
     to.print()
     for note in first_of(results.notes, _SHOWN):
