@@ -25,14 +25,13 @@ from dataclasses import astuple, dataclass
 from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 from kgplatform.errors import InputError
 from kgplatform.evaluate.datasets import as_own
 from kgplatform.evaluate.entries import UnusableError, entries
 from kgplatform.evaluate.hidden_names import Dictionary, Finder, SourceNames, StatedTriple, with_edits
 from kgplatform.evaluate.journal import write_whole
-from kgplatform.evaluate.terms import PLACEHOLDER, Question, Text
+from kgplatform.evaluate.terms import PLACEHOLDER, Question, Text, file_name
 from kgplatform.records import Document, SkippedFile
 from kgplatform.settings import load_settings
 from kgplatform.sources.load import load_within
@@ -63,33 +62,34 @@ class AnonymityReport:
     skipped: tuple[SkippedFile, ...]
 
 
-FindNames = Callable[[Sequence[Document]], Sequence[SourceNames]]
+FindNames = Callable[[Sequence[Document]], SourceNames]
 
 
-def anonymise(folder: Path, out: Path, sources: FindNames, questions: Path | None = None) -> AnonymityReport:
+def anonymise(folder: Path, out: Path, find: FindNames, questions: Path | None = None) -> AnonymityReport:
     """Write the texts of a folder with placeholders for names, and the map beside; the folder itself is only read.
 
-    ``sources`` gives the names for the documents, and the triples that questions about them are made of.
-    ``questions``: a file of them, to be treated alike. All of it is written, or nothing. Raises ``InputError`` for
-    places that cannot be used and texts without names, ``KgError`` where writing fails.
+    ``find`` gives the names for the documents, and the triples that questions about them are made of. ``questions``: a
+    file of them, to be treated alike. All of it is written, or nothing. Raises ``InputError`` for places that cannot be
+    used and texts without names, ``KgError`` where writing fails.
     """
     map_file, asked_file, built_file = (
         out.absolute().with_name(f"{out.absolute().name}.{ending}")
         for ending in ("map.json", "questions.jsonl", "reversion.jsonl")
     )
     _check_free(folder, out, (map_file, built_file, *([asked_file] if questions else [])))
-    documents, skipped = _read_texts(folder)
+    read = list(load_within(load_settings(), [folder]))
+    documents = [each for each in read if isinstance(each, Document)]
+    if not documents:
+        raise InputError(f"There is no text in {folder}. Name a folder with files that `ingest` reads.")
     try:
         asked = [entry.values for entry in entries(questions)] if questions else []
     except UnusableError as error:
         raise InputError(f"The questions {questions} cannot be used: {error}.") from error
-    names = tuple(sources(documents))
+    names = find(documents)
     said = [text for document in documents for text in (document.title, document.text)]
     dictionary = Dictionary.of(names, [*said, *(json.dumps(each, ensure_ascii=False) for each in asked)])
     if not dictionary.entities:
-        raise InputError(
-            "No names to replace were found. Choose another type=TYPE, or name them with names=FILE.", "type", "names"
-        )
+        raise InputError("No names to replace were found. List them with names=FILE.", "names")
     hider = _Hider(dictionary, documents)
     outputs = {
         out / "texts.jsonl": _lines(
@@ -101,7 +101,7 @@ def anonymise(folder: Path, out: Path, sources: FindNames, questions: Path | Non
     if not hider.counts:
         raise InputError("None of the names occurs in the texts. List names that do with names=FILE.", "names")
     outputs[map_file] = hider.map()
-    built = build_questions(dictionary, [each for source in names for each in source.statements], hider.titles)
+    built = build_questions(dictionary, names.statements, hider.titles)
     if built:
         outputs[built_file] = _lines(map(as_own, built))
     _write_all(out, outputs, private=(map_file, built_file))
@@ -115,24 +115,20 @@ def anonymise(folder: Path, out: Path, sources: FindNames, questions: Path | Non
         built_file=built_file if built else None,
         built=dict(sorted(Counter(question.kind for question in built).items())),
         left=tuple(sorted(dictionary.untyped.items(), key=lambda item: (-item[1], item[0]))[:_LEFT_SHOWN]),
-        skipped=tuple(skipped),
+        skipped=tuple(each for each in read if isinstance(each, SkippedFile)),
     )
 
 
 class _Hider:
-    """Replaces, and counts how often each placeholder was put."""
+    """Replaces names, and counts how often each placeholder was put. ``titles``: the new ones of the documents."""
 
     def __init__(self, dictionary: Dictionary, documents: Sequence[Document]) -> None:
         self.dictionary = dictionary
         self.counts: Counter[str] = Counter()
         self.titles = {document.title: dictionary.finder.replaced(document.title) for document in documents}
         # A file of its own is known by its name too.
-        files = {
-            unquote(urlsplit(each.source).path.rsplit("/", 1)[-1]): each
-            for each in documents
-            if each.uri == each.source
-        }
-        self._named = {name: self.titles[each.title] for name, each in files.items()} | self.titles
+        files = {file_name(each.uri): self.titles[each.title] for each in documents if file_name(each.uri)}
+        self._named = files | self.titles
 
     def hidden(self, text: str) -> str:
         """``text`` without names."""
@@ -160,15 +156,6 @@ class _Hider:
         ]
         content = {"format": "kgplatform anonymity map", "version": 3, "entities": entities}
         return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
-
-
-def _read_texts(folder: Path) -> tuple[list[Document], list[SkippedFile]]:
-    """What ``ingest`` reads of ``folder``, and what it leaves out. Raises ``InputError`` where there is nothing."""
-    found = list(load_within(load_settings(), [folder]))
-    documents = [each for each in found if isinstance(each, Document)]
-    if not documents:
-        raise InputError(f"There is no text in {folder}. Name a folder with files that `ingest` reads.")
-    return documents, [each for each in found if isinstance(each, SkippedFile)]
 
 
 def _lines(values: Iterable[Any]) -> str:
@@ -217,8 +204,7 @@ _REVERSION = (
     "Names in these statements are hidden behind placeholders. Say what each placeholder stands for, one line for "
     'each, in this form: "{example}: name".'
 )
-_CHOICE_ONE = "Which placeholder was hidden behind the letter X in this statement?"
-_CHOICE_MORE = (
+_CHOICE = (
     "In these statements each letter hides one name or placeholder, the same letter always the same one. "
     "Which placeholder is hidden behind X?"
 )
@@ -264,7 +250,6 @@ class _Author:
     """Writes questions about chains of ``edges``, triples as the anonymised texts show them."""
 
     def __init__(self, dictionary: Dictionary, edges: Sequence[StatedTriple]) -> None:
-        self._dictionary = dictionary
         self._entities = dictionary.entities
         self._edges = edges
         self._at: dict[str, list[StatedTriple]] = defaultdict(list)
@@ -273,7 +258,7 @@ class _Author:
             self._at[edge.object].append(edge)
         self._by_name: dict[str, set[str]] = defaultdict(set)
         for mark in dictionary.entities:
-            for name in dictionary.meant_by(mark):
+            for name in dictionary.entities[mark].meant:
                 self._by_name[name].add(mark)
 
     def write(
@@ -292,7 +277,8 @@ class _Author:
 
     def reversion(self, chain: Chain, draw: random.Random) -> dict[str, Any]:
         """What each placeholder in the facts stands for."""
-        asked = {mark: self._dictionary.names_of(mark) for mark in _shown_in(chain) if mark in self._entities}
+        hidden = [(mark, self._entities[mark]) for mark in _shown_in(chain) if mark in self._entities]
+        asked = {mark: tuple(dict.fromkeys((of.name, *of.forms, *of.may_be))) for mark, of in hidden}
         answer = "; ".join(f"{mark}: {names[0]}" for mark, names in asked.items())
         text = _listed(_REVERSION.format(example=next(iter(asked))), (edge.text for edge, _ in chain))
         return {"text": text, "answers": (answer,), "placeholders": asked}
@@ -306,8 +292,7 @@ class _Author:
         letters = dict(zip((name for _, name in reversed(chain)), _LETTERS, strict=False))
         choices = [end, *others[: OPTIONS - 1]]
         draw.shuffle(choices)
-        lead = _CHOICE_ONE if len(chain) == 1 else _CHOICE_MORE
-        text = _listed(lead, (_lettered(edge.text, letters) for edge, _ in chain))
+        text = _listed(_CHOICE, (_lettered(edge.text, letters) for edge, _ in chain))
         return {"text": text, "answers": (end,), "choices": tuple(choices)}
 
     def _chains(self, hops: Sequence[int], draw: random.Random) -> Iterator[Chain]:
@@ -342,7 +327,7 @@ class _Author:
         last, end = chain[-1]
 
         def with_alike(marks: set[str]) -> set[str]:
-            names = {name for mark in marks & self._entities.keys() for name in self._dictionary.meant_by(mark)}
+            names = {name for mark in marks & self._entities.keys() for name in self._entities[mark].meant}
             return marks.union(*(self._by_name[name] for name in names))
 
         neighbours = with_alike({last.subject if last.object == end else last.object})

@@ -105,34 +105,21 @@ class _Price(BaseModel):
     output: Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-class _Table(BaseModel):
+class Prices(BaseModel):
+    """Prices for a million tokens of input and of output, by model. ``as_of``: the day for which they hold."""
+
     model_config = ConfigDict(extra="forbid")
 
     currency: Annotated[str, Field(min_length=1, max_length=8)]
     as_of: datetime.date
     models: dict[str, _Price]
 
-
-@dataclass(frozen=True, slots=True)
-class Prices:
-    """Prices for a million tokens of input and of output, by model. ``as_of``: the day for which they hold, ISO."""
-
-    currency: str
-    as_of: str
-    models: dict[str, tuple[float, float]]
-
     def cost(self, spent: Usage, model: str) -> float | None:
         """The amount in ``currency``; None for a model that the table does not have."""
         if model not in self.models:
             return None
-        input_price, output_price = self.models[model]
-        return (spent.input_tokens * input_price + spent.output_tokens * output_price) / 1_000_000
-
-    def lacking(self, model: str) -> str:
-        """A sentence for a ``model`` that the table does not have; empty where it has it."""
-        if model in self.models:
-            return ""
-        return f"The table has no price for {model}, so amounts are missing: add it to your own table of prices."
+        price = self.models[model]
+        return (spent.input_tokens * price.input + spent.output_tokens * price.output) / 1_000_000
 
 
 def load_prices(file: Path | None = None) -> Prices:
@@ -140,18 +127,13 @@ def load_prices(file: Path | None = None) -> Prices:
     shipped = resources.files("kgplatform") / "evaluate" / "prices.yaml"
     text = shipped.read_bytes() if file is None else read_bytes(file, "The prices in")
     try:
-        table = _Table.model_validate(yaml.safe_load(text.decode("utf-8-sig")))
+        return Prices.model_validate(yaml.safe_load(text.decode("utf-8-sig")))
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        raise InputError(f"{file} is not a table of prices: {_fault(error)}. {_SHAPE}") from error
-    models = {name: (price.input, price.output) for name, price in table.models.items()}
-    return Prices(table.currency, table.as_of.isoformat(), models)
-
-
-def _fault(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        first = error.errors(include_url=False)[0]
-        return f"{'.'.join(map(str, first['loc'])) or 'it'}: {first['msg']}"
-    return " ".join(str(error).split())
+        said = " ".join(str(error).split())
+        if isinstance(error, ValidationError):
+            first = error.errors(include_url=False)[0]
+            said = f"{'.'.join(map(str, first['loc'])) or 'it'}: {first['msg']}"
+        raise InputError(f"{file} is not a table of prices: {said}. {_SHAPE}") from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,10 @@ from typing import Any
 from kgplatform.errors import InputError
 from kgplatform.evaluate.entries import Entry, UnusableError, Values, as_text, entries, some, whole
 from kgplatform.evaluate.journal import write_whole
-from kgplatform.evaluate.terms import DataSet, Question, Text
+from kgplatform.evaluate.terms import DataSet, Question, Text, first_of
 from kgplatform.readers.choices import check_choices, letter
 from kgplatform.sources.corpus_file import described, shown
-from kgplatform.text import counted, node_id, normalise_name, tidy, unknown
+from kgplatform.text import counted, node_id, normalise_name, tidy
 
 
 @dataclass
@@ -93,9 +93,7 @@ class Draft:
             drawn = set(sorted(ids, key=lambda each: (node_id("sample", each), each))[:sample])
             ids = [each for each in ids if each in drawn]
         if not ids:
-            first, *more = *self.faults, ""
-            others = f" (and {counted(len(more) - 1, 'other fault')})" if len(more) > 1 else ""
-            raise InputError(f"{path} has no question that can be used. {first}{others}".rstrip())
+            raise InputError(" ".join([f"{path} has no question that can be used.", *first_of([*self.faults], 1)]))
         asked = [self.questions[each] for each in ids]
         if self.apart:
             questions, corpus = self._apart(asked)
@@ -243,25 +241,13 @@ def _placeholders(values: Values) -> dict[str, tuple[str, ...]]:
     return names
 
 
-def write_questions(file: Path, questions: Iterable[Question]) -> Path:
-    """Write ``questions`` as JSON lines that ``load`` reads back, equal to them; returns the file.
-
-    The file is written whole or not at all. Raises ``KgError`` where that fails.
-    """
-    return _write_lines(file, map(as_own, questions))
-
-
 def write_corpus(dataset: DataSet, file: Path) -> Path:
     """Write the corpus of ``dataset`` for ``ingest``, an object with title and text a line; returns ``file``.
 
     The file is written whole or not at all. Raises ``KgError`` where that fails.
     """
-    return _write_lines(file, ({"title": document.title, "text": document.text} for document in dataset.corpus))
-
-
-def _write_lines(file: Path, values: Iterable[dict[str, Any]]) -> Path:
-    lines = "".join(json.dumps(value, ensure_ascii=False) + "\n" for value in values)
-    write_whole(file, lines.encode(), kept="Nothing was changed")
+    lines = (json.dumps({"title": each.title, "text": each.text}, ensure_ascii=False) for each in dataset.corpus)
+    write_whole(file, "".join(f"{line}\n" for line in lines).encode(), kept="Nothing was changed")
     return file
 
 
@@ -442,43 +428,30 @@ class Format:
     read: Callable[[Draft, Entry], None]
 
 
-_ALL = (
+FORMATS = (
     Format("musique", "question, paragraphs (title, paragraph_text)", _is_musique, _read_musique),
     Format("2wiki", "question, context, evidences", _is_2wiki, _read_sentences),
     Format("hotpotqa", "question, context, supporting_facts", _is_hotpotqa, _read_sentences),
     Format("own", "question, answer", _is_own, _read_own),
 )
-FORMATS = {each.name: each for each in _ALL}
-"""By name, in the order in which they are tried: one's own questions need only a key that the others have too."""
-DATA_SETS: tuple[str, ...] = tuple(FORMATS)
-"""The names that ``load`` knows."""
+"""In the order in which they are tried: one's own questions need only a key that the others have too."""
 _CONVERTER = "examples/convert_data_sets.py makes JSON lines of other data sets."
 _ALIASES = "id_aliases.json"
 _SUFFIXES = (".json", ".jsonl", ".ndjson")
-_DEEPEST = 4  # parts of a path below the folder
-_MOST_FILES = 1000
 
 
-def load(path: Path, name: str | None = None, *, limit: int | None = None, sample: int | None = None) -> DataSet:
-    """The data set in ``path``, a file or a folder; ``name`` is one of ``DATA_SETS``, or seen by what is found.
+def load(path: Path, *, limit: int | None = None, sample: int | None = None) -> DataSet:
+    """The data set in ``path``, a file or a folder, in the first of ``FORMATS`` that fits what is found.
 
-    ``limit``: the first questions; ``sample``: as many drawn from all of them, always the same. The corpus is that of
+    ``limit``: the first questions; ``sample``: as many drawn from these, always the same. The corpus is that of
     all questions nevertheless, so that recall can be compared; where questions are asked apart, it is theirs alone.
     Raises ``InputError`` that says what was expected and what was found.
     """
-    for option, value in (("limit", limit), ("sample", sample)):
-        if value is not None and value < 1:
-            raise InputError(f"The {option} is {value}: ask for 1 question or more.")
-    if limit is not None and sample is not None:
-        raise InputError("Give a limit or a sample, not both.")
-    if name is not None and name not in FORMATS:
-        raise InputError(unknown("data set", name, FORMATS))
     path = Path(path).expanduser()
-    candidates = list(FORMATS.values()) if name is None else [FORMATS[name]]
     try:
         if not path.is_dir() and not path.is_file():
             raise InputError(f"{path}: there is no such file or folder.")
-        found, questions, corpus, recording = (_in_folder if path.is_dir() else _in_file)(path, candidates)
+        found, questions, corpus = (_in_folder if path.is_dir() else _in_file)(path)
     except OSError as error:
         raise InputError(f"{path} cannot be opened: {(error.strerror or str(error)).lower()}.") from error
     draft = Draft(found.name)
@@ -495,87 +468,54 @@ def load(path: Path, name: str | None = None, *, limit: int | None = None, sampl
             found.read(draft, entry)
         except UnusableError as error:
             draft.skip(entry.where, str(error))
-    dataset = draft.finish(path, limit=limit, sample=sample)
-    return dataset if recording is None or dataset.apart else _with_recording(dataset, recording)
+    return draft.finish(path, limit=limit, sample=sample)
 
 
-def _format(objects: Iterable[Values], candidates: Sequence[Format]) -> Format | None:
+def _format(objects: Iterable[Values]) -> Format | None:
     """The format of the first of ``objects`` that has one."""
-    return next((format_ for values in objects for format_ in candidates if format_.fits(values)), None)
+    return next((format_ for values in objects for format_ in FORMATS if format_.fits(values)), None)
 
 
-def _in_file(path: Path, candidates: Sequence[Format]) -> tuple[Format, Path, None, None]:
+def _in_file(path: Path) -> tuple[Format, Path, None]:
     objects = some(path)
-    found = _format(objects, candidates)
+    found = _format(objects)
     if found is None:
         first = next(entries(path))
         told = described(objects[0]) if objects else first.fault or described(first.value)
-        known = "; ".join(f"{each.name} ({each.expects})" for each in candidates)
+        known = "; ".join(f"{each.name} ({each.expects})" for each in FORMATS)
         raise InputError(f"{path} is in no known format of questions: found {told}; expected {known}. {_CONVERTER}")
-    return found, path, None, None
+    return found, path, None
 
 
-def _in_folder(folder: Path, candidates: Sequence[Format]) -> tuple[Format, Path, Path | None, Path | None]:
-    """The format, the questions, the corpus and its recorded extraction. Raises ``InputError`` for several of them."""
+def _in_folder(folder: Path) -> tuple[Format, Path, Path | None]:
+    """The format, the questions, and the corpus. Raises ``InputError`` for several of them."""
     others: list[str] = []
     questions: dict[Path, Format] = {}
     corpora: list[Path] = []
-    recordings: list[Path] = []
-    for file in _files(folder):
+    for file in sorted(path for path in folder.iterdir() if path.suffix.lower() in _SUFFIXES and path.is_file()):
         try:
             objects = some(file)
         except InputError as error:
             others.append(str(error).rstrip("."))
             continue
-        name = str(file.relative_to(folder))
-        if (found := _format(objects, candidates)) is not None:
+        if (found := _format(objects)) is not None:
             questions[file] = found
-        elif objects and {"title", "text"} <= objects[0].keys():
-            (recordings if objects[0].keys() & _RECORDING else corpora).append(file)
+        elif objects and {"title", "text"} <= objects[0].keys() and not objects[0].keys() & _RECORDING:
+            corpora.append(file)
         elif file.name != _ALIASES:
-            others.append(f"{name} holds {described(objects[0]) if objects else 'no objects'}")
+            others.append(f"{file.name} holds {described(objects[0]) if objects else 'no objects'}")
     if not questions:
-        told = [f"{file.relative_to(folder)} (a corpus)" for file in (*corpora, *recordings)] + others
+        told = [f"{file.name} (a corpus)" for file in corpora] + others
         listed = f"{'; '.join(told[:5])}{'; …' if len(told) > 5 else ''}" if told else "no JSON or JSON lines"
         raise InputError(f"{folder} holds no questions: found {listed}. {_CONVERTER}")
-    if len(questions) > 1:
-        told = [f"{file.relative_to(folder)} ({found.name})" for file, found in questions.items()]
-        more = f" and {len(told) - 8:,} more" if len(told) > 8 else ""
-        raise InputError(f"{folder} holds several files of questions: {', '.join(told[:8])}{more}. Name one of them.")
-    if len(corpora) > 1:
-        named = ", ".join(str(file.relative_to(folder)) for file in corpora[:8])
-        raise InputError(
-            f"{folder} holds several corpora: {named}. Leave only the one of these questions there, or name the file "
-            "of the questions alone."
-        )
+    for what, several in (("files of questions", list(questions)), ("corpora", corpora)):
+        if len(several) > 1:
+            named = ", ".join(file.name for file in several[:8])
+            raise InputError(
+                f"{folder} holds several {what}: {named}. Leave only one there, or name the file of the questions."
+            )
     [(file, found)] = questions.items()
-    return found, file, next(iter(corpora), None), recordings[0] if len(recordings) == 1 else None
-
-
-def _files(folder: Path) -> list[Path]:
-    """The files below ``folder`` that may be of a data set, sorted. What is hidden, or deep below, is left out."""
-    below = (path for depth in range(_DEEPEST) for path in folder.glob("*/" * depth + "*"))
-    found = [
-        path
-        for path in below
-        if path.suffix.lower() in _SUFFIXES
-        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-        and path.is_file()
-    ]
-    if len(found) > _MOST_FILES:
-        raise InputError(f"{folder} holds more than {_MOST_FILES:,} files of data: name the data set's own folder.")
-    return sorted(found, key=lambda path: (len(path.parts), path))
-
-
-def _with_recording(dataset: DataSet, file: Path) -> DataSet:
-    """With the extraction that lies beside the questions, if it is of every text of the corpus."""
-    recorded = set(_corpus(Draft(dataset.name), file))
-    lacking = sum(document not in recorded for document in dataset.corpus)
-    if not lacking:
-        return replace(dataset, recording=file)
-    texts = counted(len(dataset.corpus), "text")
-    fault = f"{file.name}: not used, for it records no extraction of {lacking:,} of the {texts}."
-    return replace(dataset, faults=(*dataset.faults, fault))
+    return found, file, next(iter(corpora), None)
 
 
 def _corpus(draft: Draft, file: Path) -> tuple[Text, ...]:

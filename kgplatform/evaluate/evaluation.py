@@ -10,7 +10,6 @@ no model for what the first one has, as long as nothing changed that the answer 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -19,8 +18,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.concurrency.threads import Breaker, Work, run_works
 from kgplatform.errors import BudgetError, InputError, ModelError, SettingError
 from kgplatform.evaluate.costs import Costs, less, worth
-from kgplatform.evaluate.datasets import write_corpus
-from kgplatform.evaluate.graphs import Graphs, check_installed, check_prepared, prepare
+from kgplatform.evaluate.graphs import Graphs, check_prepared, prepare
 from kgplatform.evaluate.journal import claimed
 from kgplatform.evaluate.kept_answers import (
     Answers,
@@ -35,9 +33,8 @@ from kgplatform.evaluate.kept_answers import (
     graph_fingerprint,
     inquiry_for,
     scored,
-    text_alone,
 )
-from kgplatform.evaluate.metrics import need_rouge
+from kgplatform.evaluate.metrics import rouge_scorer
 from kgplatform.evaluate.outcome import outcome
 from kgplatform.evaluate.raters import RATERS, Ratings, ToRate, remarks
 from kgplatform.evaluate.setups import check_distinct, needs
@@ -63,7 +60,6 @@ class EvaluationPlan:
     ``prepare``: build what the readers lack (gists, tree, facts). ``raters``: names from ``raters.RATERS``;
     ``judge_model``: who rates, if it is not the model that answers. ``chief``: the metric that counts most.
     ``in_words``: what is written of an answer into the file of its trace that people read.
-    ``alone``: no other data set is evaluated in the same run, so that an empty graph may be used for it.
     """
 
     dataset: DataSet
@@ -74,8 +70,7 @@ class EvaluationPlan:
     raters: tuple[str, ...] = ("judge",)
     judge_model: str | None = None
     chief: str | None = None
-    alone: bool = True
-    in_words: InWords = text_alone
+    in_words: InWords = lambda answer: f"{answer.text}\n"
 
 
 def evaluate(
@@ -95,6 +90,7 @@ def evaluate(
     ):
         for fault in (*answers.faults, *costs.faults):
             note(fault)
+        graphs.built = costs.built
         asked = _Round(graphs, plan, chat, answers, costs, note, progress)
         for setups in _by_build(plan.setups):
             asked.ask_all(setups[0].build, setups)
@@ -104,8 +100,7 @@ def evaluate(
 def _checked(graphs: Graphs, plan: EvaluationPlan) -> Chat:
     """The model, once nothing is found wrong that can be seen before anything is asked."""
     check_distinct(plan.setups)
-    check_installed(plan.setups)
-    need_rouge()
+    rouge_scorer()  # which says what is missing, before anything is paid for
     for rater in plan.raters:
         if rater not in RATERS:
             raise InputError(unknown("rater", rater, RATERS))
@@ -139,12 +134,7 @@ class _Round:
             self._ask_apart(build, setups)
             return
         dataset = self.plan.dataset
-        try:
-            kg = self.graphs.for_data_set(dataset, build, alone=self.plan.alone)
-        finally:  # what a build that fails has spent is spent
-            for name, spent in self.graphs.construction.items():
-                self.costs.built(name, spent)
-            self.graphs.construction.clear()
+        kg = self.graphs.for_data_set(dataset, build)
         self._prepare(kg, build, setups)
         self._ask(kg, self._pending(dataset.questions, setups, graph_fingerprint(kg)))
         self.graphs.release(kg)
@@ -171,15 +161,8 @@ class _Round:
 
     def _fill(self, kg: KnowledgeGraph, texts: tuple[Text, ...], build: Build) -> None:
         """Put ``texts`` into the empty graph."""
-        file = kg.settings.home_folder / "texts.jsonl"
-        write_corpus(DataSet(self.plan.dataset.name, (), texts), file)
-        with self._counted(kg):
-            report = kg.ingest(
-                file,
-                schema=build.schema or "general",
-                extractor=build.extractor,
-                mode=build.mode,  # type: ignore[arg-type]  # from people: ``ingest`` checks it
-            )
+        dataset = DataSet(self.plan.dataset.name, (), texts)
+        report = self.graphs.fill(kg, dataset, build, kg.settings.home_folder / "texts.jsonl")
         if report.stopped:
             raise BudgetError(report.stopped)
         if report.failed:
@@ -191,18 +174,9 @@ class _Round:
         """Build what is missing, if that is wanted, and note what is missing then."""
         notes: tuple[str, ...] = ()
         if self.plan.prepare:
-            with self._counted(kg):
+            with self.graphs.counting(kg):
                 notes = prepare(kg, setups, build, self.progress)
         self.graph_notes = (*notes, *check_prepared(kg, setups))
-
-    @contextmanager
-    def _counted(self, kg: KnowledgeGraph) -> Iterator[None]:
-        """Count what is spent on building ``kg``; by ledgers, since not all threads of a build know who asked."""
-        before = self.graphs.spent(kg)
-        try:
-            yield
-        finally:  # what a build that fails has spent is spent
-            self.costs.built(self.graphs.name_of(kg), less(self.graphs.spent(kg), before))
 
     def _pending(self, questions: Sequence[Question], setups: Sequence[Setup], graph: str) -> list[tuple[str, Inquiry]]:
         """What is still to be asked, by its key; each question to all setups before the next one."""
@@ -213,7 +187,7 @@ class _Round:
             if record is None:
                 pending.append((key, inquiry))
             else:
-                self.records[_cell(inquiry)] = (inquiry, record)
+                self.records[inquiry.setup.name, inquiry.question.id] = (inquiry, record)
         return pending
 
     def _ask(self, kg: KnowledgeGraph, pending: Sequence[tuple[str, Inquiry]]) -> None:
@@ -229,18 +203,18 @@ class _Round:
     def _keep(self, key: str, inquiry: Inquiry, attempt: Attempt) -> Iterable[Work]:
         """Keep an answer; of failures say the first of each setup at once. Raises ``ModelError`` after too many in a
         row."""
-        if attempt.answer is not None and attempt.answer.text is not None:
-            record = self.answers.keep(key, inquiry, attempt, self.graph_notes)
+        record = as_record(key, inquiry, attempt, self.graph_notes)
+        if attempt.answer is not None and "error" not in record:
+            self.answers.keep(inquiry, attempt.answer, record)
             self._breaker.worked()
         else:
-            record = as_record(inquiry, attempt, self.graph_notes)
             if inquiry.setup.name not in self._told:
                 self._told.add(inquiry.setup.name)
                 self.note(f"{inquiry.setup.name} failed on {inquiry.question.id}: {record['error']}")
             self._breaker.failed(record["error"])
             if self._breaker.broke:
                 raise ModelError(self._breaker.broke)
-        self.records[_cell(inquiry)] = (inquiry, record)
+        self.records[inquiry.setup.name, inquiry.question.id] = (inquiry, record)
         self.progress("answers", len(self.records), len(self.plan.setups) * len(self.plan.dataset.questions))
         return ()
 
@@ -262,7 +236,14 @@ class _Round:
             notes=tuple(notes),
             chief=plan.chief,
         )
-        return found, self._timing(spent)
+        seconds: dict[str, dict[str, float]] = {setup.name: {} for setup in plan.setups}
+        cached = dict.fromkeys(seconds, 0)
+        for setup, question in cells:
+            _, record = self.records[setup, question]
+            if "error" not in record:
+                seconds[setup][question] = record["seconds"]
+                cached[setup] += record["cached"] > 0
+        return found, Timing(seconds, self.costs.construction, spent, cached)
 
     def _rated(self, cells: Sequence[Cell]) -> tuple[dict[Cell, dict[str, float]], dict[str, str], dict[str, Usage]]:
         """Scores by models for each answer, the model of each rater, and what the raters have spent."""
@@ -291,25 +272,10 @@ class _Round:
                 self.notes |= dict.fromkeys(remarks(rater, ratings))
         return scores, models, spent
 
-    def _timing(self, rating: dict[str, Usage]) -> Timing:
-        seconds: dict[str, dict[str, float]] = {setup.name: {} for setup in self.plan.setups}
-        cached = dict.fromkeys(seconds, 0)
-        for setup in self.plan.setups:
-            for question in self.plan.dataset.questions:
-                _, record = self.records[setup.name, question.id]
-                if "error" not in record:
-                    seconds[setup.name][question.id] = record["seconds"]
-                    cached[setup.name] += record["cached"] > 0
-        return Timing(seconds, self.costs.construction, rating, cached)
-
 
 def _is_rated(question: Question) -> bool:
     """Choices and placeholders are right or wrong by themselves: no model is asked what anybody can see."""
     return question.answerable and bool(question.answers) and not (question.choices or question.placeholders)
-
-
-def _cell(inquiry: Inquiry) -> Cell:
-    return inquiry.setup.name, inquiry.question.id
 
 
 def _by_build(setups: Sequence[Setup]) -> list[list[Setup]]:

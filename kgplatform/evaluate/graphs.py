@@ -1,7 +1,7 @@
 """The graphs of an evaluation: the one that is there, or graphs of their own for data sets.
 
     with Graphs(settings, note, progress) as graphs:
-        kg = graphs.for_data_set(dataset, alone=True)
+        kg = graphs.for_data_set(dataset)
         graphs.seconds[graphs.name_of(kg)]
 
 A graph of its own is a home folder ``evaluation/NAME`` in the home folder of the settings, with a managed server that
@@ -14,21 +14,20 @@ import hashlib
 import json
 import shutil
 import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from kgplatform.client import KnowledgeGraph, open_graph
-from kgplatform.errors import BudgetError, InputError, SettingError, to_install
-from kgplatform.evaluate.comparators import OFFICIAL, is_installed
+from kgplatform.errors import BudgetError, InputError
 from kgplatform.evaluate.costs import less, worth
 from kgplatform.evaluate.datasets import write_corpus
 from kgplatform.evaluate.journal import claimed
 from kgplatform.evaluate.kept_answers import slug
 from kgplatform.evaluate.setups import needs, resolved
-from kgplatform.evaluate.terms import Build, DataSet, Setup
+from kgplatform.evaluate.terms import Build, DataSet, Setup, first_of
 from kgplatform.ingest.pipeline import IngestReport
 from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.embed import Embedder
@@ -62,8 +61,8 @@ class Graphs:
 
     All graphs share one language model, ``chat`` (None if none is configured), with one cache, that of the settings'
     home folder, and one budget, that of ``ledger``. Graphs of their own lie in the home folder of ``settings``.
-    ``construction``: by the name of a graph, what its ingest spent now, by stage; ``seconds``: how long it took, where
-    there was something to do.
+    ``built`` is told, by the name of a graph, what building it spent, by stage; ``seconds``: how long its ingest took,
+    where there was something to do.
     ``run``: of a repeated evaluation its number; later ones have a cache of their own, so that the model is asked anew.
     """
 
@@ -82,7 +81,7 @@ class Graphs:
         self.chat = chat or make_chat(settings, self.ledger)
         if chat is None and self.chat is not None and run > 1:
             self.chat = OpenAIChat(settings, self.ledger, settings.home_folder / f"llm-cache-run-{run}")
-        self.construction: dict[str, dict[str, Usage]] = {}
+        self.built: Callable[[str, dict[str, Usage]], None] = lambda graph, spent: None
         self.seconds: dict[str, float] = {}
         self._note = note
         self._progress = progress
@@ -105,26 +104,25 @@ class Graphs:
         return self._opened(CURRENT, self.settings)
 
     def for_data_set(
-        self, dataset: DataSet, build: Build = AS_USUAL, *, alone: bool, without_model: bool = False
+        self, dataset: DataSet, build: Build = AS_USUAL, *, without_model: bool = False, fill_empty: bool = True
     ) -> KnowledgeGraph:
         """A graph with just the texts of ``dataset``; the graph that is there, where the data set brings no texts.
 
-        Built as ``build`` says; without an extractor there, from the data set's recording, else by the model if one is
-        configured and not ``without_model``, else by rules. The current graph is taken if it holds these texts and
-        nothing else, or, for a data set ``alone``, if it is empty; else the data set gets a graph of its own.
+        Built as ``build`` says; without an extractor there, by the model if one is configured and not
+        ``without_model``, else by rules. The current graph is taken if it holds these texts and nothing else, or, with
+        ``fill_empty``, if it is empty; else the data set gets a graph of its own.
         Raises ``InputError`` where neither is possible, ``BudgetError`` if the budget ends while it is built.
         """
         if not dataset.corpus:
             return self._without_texts(dataset, build)
-        usual = "llm" if self.chat is not None and not without_model else "local"
-        extractor = build.extractor or ("recorded" if dataset.recording else usual)
-        graph = self._in_current(dataset, extractor, alone) if build == AS_USUAL else None
+        extractor = build.extractor or ("llm" if self.chat is not None and not without_model else "local")
+        graph = self._in_current(dataset, extractor, fill_empty) if build == AS_USUAL else None
         if graph is not None:
             return graph
         if self.settings.neo4j_uri is not None:
             raise InputError(
-                f"{dataset.name} needs its own graph, but the one at NEO4J_URI holds other texts, was built "
-                "differently or would serve several data sets. Name an empty one for one data set, or unset NEO4J_URI."
+                f"{dataset.name} needs its own graph, but the one at NEO4J_URI holds other texts or was built "
+                "differently. Name an empty one, or unset NEO4J_URI."
             )
         return self._in_own(dataset, replace(build, extractor=extractor))
 
@@ -170,9 +168,9 @@ class Graphs:
             raise InputError("The graph has no documents. Run `kgplatform ingest PATH…` first.")
         return graph
 
-    def _in_current(self, dataset: DataSet, extractor: str, alone: bool) -> KnowledgeGraph | None:
+    def _in_current(self, dataset: DataSet, extractor: str, fill_empty: bool) -> KnowledgeGraph | None:
         """The current graph with the texts of ``dataset``, or None if they do not belong there."""
-        if not alone and not self._may_hold_texts():
+        if not fill_empty and not self._may_hold_texts():
             return None
         was_open = CURRENT in self._open
         graph = self.current()
@@ -183,16 +181,9 @@ class Graphs:
         if wanted == there and not ours:
             self._note(f"{dataset.name}: the current graph contains exactly its {counted(len(wanted), 'text')}.")
             return graph
-        if (alone and (ours or not found)) or (ours and wanted == there):
+        if (fill_empty and (ours or not found)) or (ours and wanted == there):
             self._ingest(graph, dataset, Build(extractor=extractor), file)
             return graph
-        if alone and wanted < there:
-            raise InputError(
-                f"The graph holds the {counted(len(wanted), 'text')} of {dataset.name} and {len(there - wanted):,} "
-                "others, which searches would find too. Choose another home=FOLDER to build a graph of these texts "
-                "alone, or remove the others.",
-                "home",
-            )
         if not was_open:
             self.release(graph)
         return None
@@ -242,8 +233,10 @@ class Graphs:
                 # One of a graph of its own was left by a run that was killed: nobody else starts it.
                 if name != CURRENT or not server.status().running:
                     undo.callback(server.down)
-                if fresh:
-                    _forget(server, settings.home_folder)
+                if fresh:  # no document, schema or embedding model of an earlier run stays
+                    server.down()
+                    if has_store(settings.home_folder / "neo4j"):
+                        shutil.rmtree(settings.home_folder / "neo4j" / "data")
             graph = open_graph(settings, self._note, embedder=self._embedder, chat=self.chat)
             undo.callback(graph.close)
             graph.check_model()
@@ -260,37 +253,43 @@ class Graphs:
         self._note(
             f"{dataset.name}: {counted(len(dataset.corpus), 'text')} into {where} (extractor {build.extractor}) …"
         )
-        file.parent.mkdir(parents=True, exist_ok=True)
-        write_corpus(dataset, file)
-        started, before = time.perf_counter(), self.spent(graph)
-        try:
-            report = graph.ingest(
-                file,
-                schema=build.schema or "general",
-                extractor=build.extractor,
-                recorded=dataset.recording if build.extractor == "recorded" else None,
-                mode=build.mode,  # type: ignore[arg-type]  # from people: ``ingest`` checks it
-                progress=self._progress,
-            )
-        finally:  # what an ingest that fails has spent is spent
-            self.construction[name] = less(self.spent(graph), before)
+        started = time.perf_counter()
+        report = self.fill(graph, dataset, build, file)
         if report.extracted or report.added or report.changed:
             self.seconds[name] = time.perf_counter() - started
         self._tell(dataset, report)
 
-    def spent(self, graph: KnowledgeGraph) -> dict[str, Usage]:
-        """By stage, what the models were asked until now: those of all graphs, and the embedding model of this one."""
-        return worth(self.ledger) | worth(graph.ledger)
+    def fill(self, graph: KnowledgeGraph, dataset: DataSet, build: Build, file: Path) -> IngestReport:
+        """Put the texts of ``dataset`` into ``graph``, by way of ``file``."""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_corpus(dataset, file)
+        with self.counting(graph):
+            return graph.ingest(
+                file,
+                schema=build.schema or "general",
+                extractor=build.extractor,
+                mode=build.mode,  # type: ignore[arg-type]  # from people: ``ingest`` checks it
+                progress=self._progress,
+            )
+
+    @contextmanager
+    def counting(self, graph: KnowledgeGraph) -> Iterator[None]:
+        """Count what is spent on ``graph``; by ledgers, since not all threads of a build know who asked: that of all
+        graphs, and that of its embedding model."""
+        before = worth(self.ledger) | worth(graph.ledger)
+        try:
+            yield
+        finally:  # what a build that fails has spent is spent
+            self.built(self.name_of(graph), less(worth(self.ledger) | worth(graph.ledger), before))
 
     def _tell(self, dataset: DataSet, report: IngestReport) -> None:
-        told = [f"not ingested: {each.reason}" for each in report.skipped] + report.notes
-        more = [f"… and {counted(len(told) - _TOLD, 'more note')}."] if len(told) > _TOLD else []
+        told = first_of([f"not ingested: {each.reason}" for each in report.skipped] + report.notes, _TOLD)
         if report.failed:
-            more.append(
+            told.append(
                 f"{counted(len(report.failed), 'passage')} could not be read, and stay without facts: "
                 f"{report.failed[0].reason} The next run tries again."
             )
-        for line in told[:_TOLD] + more:
+        for line in told:
             self._note(f"{dataset.name}: {line}")
         if report.stopped:
             raise BudgetError(report.stopped)
@@ -314,20 +313,6 @@ def _identities(dataset: DataSet, documents: list[TableRow]) -> tuple[set[tuple[
     untitled = {sha256 for title, sha256 in wanted if not title}
     there = {("" if sha256 in untitled else name, sha256) for name, sha256, _ in documents}
     return wanted, there
-
-
-def _forget(server: LocalNeo4j, home: Path) -> None:
-    """Begin again: no document, schema or embedding model of an earlier run stays."""
-    server.down()
-    if has_store(home / "neo4j"):
-        shutil.rmtree(home / "neo4j" / "data")
-
-
-def check_installed(setups: Sequence[Setup]) -> None:
-    """Raise ``SettingError`` where a setup needs a package that is not installed."""
-    official = [setup.name for setup in setups if setup.reader in OFFICIAL]
-    if official and not is_installed():
-        raise SettingError(f"{official[0]} needs neo4j-graphrag. Run `{to_install('graphrag')}`.")
 
 
 def _needing(setups: Sequence[Setup], need: Need) -> list[Setup]:

@@ -26,16 +26,17 @@ from kgplatform.errors import InputError
 from kgplatform.evaluate.entries import UnusableError, entries
 from kgplatform.evaluate.graphs import Graphs, rows
 from kgplatform.evaluate.terms import PLACEHOLDER, DataSet, Text
-from kgplatform.extract.schema import Schema, load_schema
-from kgplatform.text import WORD, in_word, node_id, normalise_name, tidy, unknown
+from kgplatform.extract.schema import load_schema
+from kgplatform.text import WORD, in_word, node_id, normalise_name, tidy
 from kgplatform.text.matching import fold, fold_words, is_bounded, with_marks
 
 if TYPE_CHECKING:
     from kgplatform.client import KnowledgeGraph
     from kgplatform.records import Document
 
-DEFAULT_TYPES = ("Person", "Location")
 _PERSON = "Person"
+TYPES = (_PERSON, "Location")
+"""The types of the names that are hidden, as placeholders call them (AnonyRAG); the schema may have other words."""
 _BY_HAND = 1_000_000  # a name that a person wrote outweighs all that a graph counts
 _NOT_OF_NAMES = '!?,;:"“”«»„ '
 _NO_LABEL = re.compile(r"\W+|_+")
@@ -135,7 +136,7 @@ class StatedTriple:
 
 @dataclass(frozen=True, slots=True)
 class SourceNames:
-    """What a source gives. ``likenesses``: pairs of names that are likely one thing."""
+    """All that is known of names, the surest first. ``likenesses``: pairs of names that are likely one thing."""
 
     candidates: tuple[Candidate, ...] = ()
     likenesses: tuple[tuple[str, str], ...] = ()
@@ -151,6 +152,11 @@ class Entity:
     forms: tuple[str, ...]
     may_be: tuple[str, ...] = ()
 
+    @property
+    def meant(self) -> tuple[str, ...]:
+        """The names of those whom it may be, its own first."""
+        return (self.name, *self.may_be)
+
 
 @dataclass(frozen=True, slots=True)
 class Dictionary:
@@ -165,27 +171,16 @@ class Dictionary:
     untyped: Mapping[str, int]
 
     @classmethod
-    def of(cls, names: Sequence[SourceNames], texts: Sequence[str]) -> Dictionary:
-        """The dictionary for ``texts`` out of all that the sources give, the surest source first."""
-        candidates = [candidate for source in names for candidate in source.candidates]
+    def of(cls, names: SourceNames, texts: Sequence[str]) -> Dictionary:
+        """The dictionary for ``texts``."""
         common = {word for text in texts for word in _LOWER.findall(text) if word.islower()}
-        entities, untyped = resolve(candidates, [pair for source in names for pair in source.likenesses], common)
+        entities, untyped = resolve(names.candidates, names.likenesses, common)
         taken = {int(found[2]) for text in texts for found in PLACEHOLDER.finditer(text)}
         numbers = number_entities(((entity.label, entity.name) for entity in entities), taken)
         by_placeholder = {numbers[entity.label, entity.name]: entity for entity in entities}
         forms = {form: placeholder for placeholder, entity in by_placeholder.items() for form in entity.forms}
         finder = Finder(forms, [form for form in forms if form.lower() in common])
         return cls(by_placeholder, finder, {name: n for name, n in untyped.items() if not finder.mentions(name)})
-
-    def names_of(self, placeholder: str) -> tuple[str, ...]:
-        """All right answers for a placeholder, its name first."""
-        entity = self.entities[placeholder]
-        return tuple(dict.fromkeys((entity.name, *entity.forms, *entity.may_be)))
-
-    def meant_by(self, placeholder: str) -> tuple[str, ...]:
-        """The names of those whom a placeholder may mean."""
-        entity = self.entities[placeholder]
-        return (entity.name, *entity.may_be)
 
 
 def number_entities(entities: Iterable[tuple[str, str]], taken: Container[int]) -> dict[tuple[str, str], str]:
@@ -205,59 +200,34 @@ def label_of(type_name: str) -> str:
     return label if label[:1].isalpha() else ""
 
 
-def graph_names(graph: KnowledgeGraph, types: Sequence[str]) -> SourceNames:
-    """The entities of the graph that have one of ``types`` or no type, and its triples.
+def names_of_texts(graphs: Graphs, name: str, documents: Sequence[Document]) -> SourceNames:
+    """What a graph of these texts says: the current one if it holds them, else one of their own, ``name``, that rules
+    make."""
+    dataset = DataSet(name, (), tuple(Text(document.title, document.text) for document in documents))
+    graph = graphs.holding(dataset)
+    if graph is None:
+        by_address = graphs.settings.neo4j_uri is not None  # an empty graph there is taken: no other can be made
+        graph = graphs.for_data_set(dataset, without_model=True, fill_empty=by_address)
+    found, ours = graph_names(graph), {document.title for document in documents}
+    return replace(found, statements=tuple(statement for statement in found.statements if statement.document in ours))
 
-    Raises ``InputError`` for an empty graph and for types that are not there.
-    """
+
+def graph_names(graph: KnowledgeGraph) -> SourceNames:
+    """The entities of the graph that have one of ``TYPES`` or no type, and its triples. Raises ``InputError`` for an
+    empty graph."""
     found = graph.schema()
     if found is None:
         raise InputError("The graph is empty. Run `kgplatform ingest FOLDER` first.")
     schema = found.schema.with_expansions(found.expansions)
-    labels = chosen_types(types, schema, [row[0] for row in rows(graph, "evaluate/types_in_use")])
-    person = schema.entity(_PERSON)
+    labels = {(entity.name if (entity := schema.entity(each)) else each): each.upper() for each in TYPES}
+    person = next(iter(labels))
     candidates: list[Candidate] = []
     likenesses: list[tuple[str, str]] = []
     for name, kind, forms, passages, same in rows(graph, "evaluate/entities_of_types", types=sorted(labels)):
-        is_person = kind is not None and person is not None and kind == person.name
-        candidates.append(Candidate(labels.get(kind, ""), name, tuple(forms), is_person, passages))
+        candidates.append(Candidate(labels.get(kind, ""), name, tuple(forms), kind == person, passages))
         likenesses += [(name, other) for other in same]
     statements = [StatedTriple(*row) for row in rows(graph, "evaluate/stated_triples") if row[-1] is not None]
     return SourceNames(tuple(candidates), tuple(likenesses), tuple(statements))
-
-
-def names_of_texts(graphs: Graphs, name: str, documents: Sequence[Document], types: Sequence[str]) -> SourceNames:
-    """What a graph of these texts says: the current one if it holds them, else one of their own that rules make.
-
-    ``name``: of that graph. Raises ``InputError`` for types that are not there.
-    """
-    dataset = DataSet(name, (), tuple(Text(document.title, document.text) for document in documents))
-    graph = graphs.holding(dataset)
-    if graph is None:
-        chosen_types(types, load_schema("general"))  # before all is read
-        by_address = graphs.settings.neo4j_uri is not None  # an empty graph there is taken: no other can be made
-        graph = graphs.for_data_set(dataset, alone=by_address, without_model=True)
-    found = graph_names(graph, types)
-    ours = {document.title for document in documents}
-    return replace(found, statements=tuple(statement for statement in found.statements if statement.document in ours))
-
-
-def chosen_types(types: Sequence[str], schema: Schema, more: Iterable[str] = ()) -> dict[str, str]:
-    """The label of each type of ``schema`` (or of ``more``) that is meant by one of ``types``, in the asker's words.
-
-    >>> chosen_types(["Location"], load_schema("general"))
-    {'Place': 'LOCATION'}
-    """
-    others = {name.casefold(): name for name in more}
-    chosen: dict[str, str] = {}
-    for asked in types:
-        found = schema.entity(asked)
-        name = found.name if found else others.get(asked.casefold())
-        if name is None or not label_of(asked):
-            known = sorted({entity.name for entity in schema.entities} | set(others.values()))
-            raise InputError(unknown("type", asked, known))
-        chosen.setdefault(name, label_of(asked))
-    return chosen
 
 
 class _Line(BaseModel):
@@ -268,7 +238,7 @@ class _Line(BaseModel):
     aliases: tuple[str, ...] = ()
 
 
-def names_from_file(path: Path) -> SourceNames:
+def names_from_file(path: Path) -> tuple[Candidate, ...]:
     """The names that a person wrote, JSON lines of ``{name, type, aliases}``. Raises ``InputError``."""
     schema = load_schema("general")
     found: list[Candidate] = []
@@ -281,7 +251,7 @@ def names_from_file(path: Path) -> SourceNames:
         type_ = schema.entity(read.type)
         is_person = type_ is not None and type_.name == _PERSON
         found.append(Candidate(label_of(read.type), read.name, read.aliases, is_person, _BY_HAND))
-    return SourceNames(tuple(found))
+    return tuple(found)
 
 
 @dataclass(slots=True)

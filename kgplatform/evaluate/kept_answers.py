@@ -25,7 +25,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, ModelError, SettingError, StatementError
-from kgplatform.evaluate.comparators import CLOSED, OFFICIAL, ClosedOptions, answer_closed, official_answer
+from kgplatform.evaluate.comparators import CLOSED, ClosedOptions, answer_closed
 from kgplatform.evaluate.costs import as_lists, from_lists, worth
 from kgplatform.evaluate.journal import Journal, last_by_key, read_bytes, write_whole
 from kgplatform.evaluate.metrics import has_refused, in_order, without_model
@@ -106,8 +106,6 @@ def _answer(kg: KnowledgeGraph, inquiry: Inquiry) -> Answer:
     reader = inquiry.setup.reader
     if reader == CLOSED and kg.language_model is not None:
         return answer_closed(inquiry.text, Calls(kg.language_model, kg.ledger), ClosedOptions(**inquiry.options))
-    if reader in OFFICIAL:
-        return official_answer(kg, inquiry.text, reader, **inquiry.options)
     return kg.ask(inquiry.text, reader, **inquiry.options)
 
 
@@ -181,12 +179,7 @@ InWords = Callable[[Answer], str]
 """An answer with its trace, in lines for people."""
 
 
-def text_alone(answer: Answer) -> str:
-    """The answer without its trace, for those who bring no rendering."""
-    return f"{answer.text}\n"
-
-
-def write_trace(folder: Path, setup: Setup, question: Question, answer: Answer, in_words: InWords = text_alone) -> Path:
+def write_trace(folder: Path, setup: Setup, question: Question, answer: Answer, in_words: InWords) -> Path:
     """Write both files, each whole or not at all; returns the one with the data, which is there only if both are.
 
     Raises ``KgError`` where they cannot be written.
@@ -255,7 +248,7 @@ Record = Mapping[str, Any]
 class Answers(Journal):
     """``folder/answers.jsonl`` and the traces beside it. One thread writes."""
 
-    def __init__(self, folder: Path, in_words: InWords = text_alone) -> None:
+    def __init__(self, folder: Path, in_words: InWords) -> None:
         super().__init__(folder / "answers.jsonl")
         self._traces = folder / FOLDER
         self._in_words = in_words
@@ -272,17 +265,10 @@ class Answers(Journal):
             self.add(record)
         return record
 
-    def keep(self, key: str, inquiry: Inquiry, attempt: Attempt, notes: Sequence[str]) -> Record:
-        """Write the trace, then the line of the journal. ``notes``: on the graph that was asked.
-
-        Raises ``KgError`` where there is no space for them, ``ValueError`` where ``attempt`` has no answer.
-        """
-        if attempt.answer is None:
-            raise ValueError("a failure is not kept")
-        write_trace(self._traces, inquiry.setup, inquiry.question, attempt.answer, self._in_words)
-        record = {"key": key, **as_record(inquiry, attempt, notes)}
+    def keep(self, inquiry: Inquiry, answer: Answer, record: Record) -> None:
+        """Write the trace of ``answer``, then the line of the journal. Raises ``KgError`` where there is no space."""
+        write_trace(self._traces, inquiry.setup, inquiry.question, answer, self._in_words)
         self.add(record)
-        return record
 
     def add(self, record: Record) -> None:
         """Write ``record``, which is its key's from now on. Raises ``KgError`` where that fails."""
@@ -290,12 +276,14 @@ class Answers(Journal):
         self._by_key[str(record["key"])] = record
 
 
-def as_record(inquiry: Inquiry, attempt: Attempt, notes: Sequence[str]) -> Record:
-    """All that is said of an attempt, as JSON has it. A failure has an ``error``."""
+def as_record(key: str, inquiry: Inquiry, attempt: Attempt, notes: Sequence[str]) -> Record:
+    """All that is said of an attempt, as JSON has it; ``notes``: on the graph that was asked. A failure has an
+    ``error``."""
     question = inquiry.question
     nothing = SearchResult(question.text, (), (), 0.0)
     answer = attempt.answer or Answer(question.text, inquiry.setup.reader, None, (), nothing, (), Usage())
     record = {
+        "key": key,
         "question": question.id,
         "setup": inquiry.setup.name,
         "text": answer.text,

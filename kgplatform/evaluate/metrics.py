@@ -23,10 +23,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from types import SimpleNamespace
 from typing import Any, Literal
-from urllib.parse import unquote, urlsplit
 
 from kgplatform.errors import SettingError, to_install
-from kgplatform.evaluate.terms import Question, Text
+from kgplatform.evaluate.terms import Question, Text, file_name
 from kgplatform.models.json_text import without_thoughts
 from kgplatform.readers.answer import REFUSAL
 from kgplatform.readers.choices import read_choice
@@ -118,13 +117,8 @@ def rouge(prediction: str, references: Sequence[str]) -> dict[str, float]:
 
     Raises ``SettingError`` where the package is missing.
     """
-    scores = _scorer().score_multi(list(references) or [""], prediction)
+    scores = rouge_scorer().score_multi(list(references) or [""], prediction)
     return {name: float(scores[name].fmeasure) for name in ROUGE}
-
-
-def need_rouge() -> None:
-    """Raise ``SettingError`` where ROUGE cannot be computed."""
-    _scorer()
 
 
 def compression(counts: Mapping[str, int]) -> float | None:
@@ -170,7 +164,8 @@ def _pieces(word: str) -> list[str]:
 
 
 @lru_cache(maxsize=1)
-def _scorer() -> Any:
+def rouge_scorer() -> Any:
+    """What computes ROUGE. Raises ``SettingError`` where its package is missing."""
     # Imported here: it takes a second, and comes with an extra.
     try:
         from rouge_score.rouge_scorer import RougeScorer  # type: ignore[import-untyped]  # it has no types
@@ -303,10 +298,8 @@ def facts_found(facts: Sequence[str], read: str) -> tuple[bool, ...]:
 
 def _names(passage: FoundPassage) -> frozenset[str]:
     """The title of a passage's document; for a file of its own, which no ``#`` follows, the file's name too."""
-    address = urlsplit(passage.document)
-    file = unquote(address.path.rsplit("/", 1)[-1])
-    named = {passage.title} if address.fragment or not file else {passage.title, file}
-    return frozenset(map(_squeezed, named))
+    file = file_name(passage.document)
+    return frozenset(map(_squeezed, {passage.title, file} if file else {passage.title}))
 
 
 @lru_cache(maxsize=1024)

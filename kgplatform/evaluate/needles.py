@@ -1,10 +1,9 @@
 """Synthetic tasks for readers of long texts: needles in haystacks, keys and numbers in noise, dictionaries, lists; as a
 data set for any reader, and what was found of them as a map over length and depth (LongAgent, figure 3).
 
-    from kgplatform.evaluate.needles import DEPTHS, LENGTHS, grid, single_needle, write_tasks
-
-    write_tasks("needles.jsonl", grid(single_needle, LENGTHS, DEPTHS, samples=10))    # 1,500 tasks, as in the paper
-    data_set = needle_data_set("single", parse_lengths("1000-16000:4"), (0, 0.5, 1), samples=2)
+    tasks = starmap(single_needle, product(LENGTHS, DEPTHS, range(10)))
+    write_tasks("needles.jsonl", tasks)                                    # 1,500 tasks, as in the paper
+    data_set = needle_data_set("single", (1_000, 8_000), (0, 0.5, 1))
     heat_map(results).found["longagent"]         # rows: depths; columns: lengths; the mean of each cell
 
 The tasks are those of LongAgent (section 3.1): Needle-in-a-Haystack PLUS (one statement, or two that must both be
@@ -21,11 +20,12 @@ import random
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from heapq import nlargest
 from importlib.resources import files
 from itertools import accumulate, combinations, count, islice, product, repeat
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
 import yaml
@@ -42,8 +42,9 @@ class NeedleTask:
 
     ``kind``: LongAgent's name of the work, "qa", "kv", "number", "passkey" or "math"; ``form``: which task of that
     kind, "single", "multi", "second largest" … Each of ``answers`` is right. ``hidden``: the needles' texts;
-    ``wanted``: the depths that were asked for; ``before``: the tokens of the haystack that stand before each needle,
-    out of ``haystack``. ``length``: the tokens that were asked for, ``tokens``: those that the text has.
+    ``wanted``: the depths that were asked for, ``depths``: where the needles do stand, the share of the haystack's
+    tokens before each (LongAgent, section 3.1). ``length``: the tokens that were asked for, ``tokens``: those that the
+    text has.
     """
 
     id: str
@@ -54,15 +55,9 @@ class NeedleTask:
     answers: tuple[str, ...]
     hidden: tuple[str, ...]
     wanted: tuple[float, ...]
-    before: tuple[int, ...]
+    depths: tuple[float, ...]
     length: int
     tokens: int
-    haystack: int
-
-    @property
-    def depths(self) -> tuple[float, ...]:
-        """Where the needles do stand: the share of the haystack's tokens before each (LongAgent, section 3.1)."""
-        return tuple(before / self.haystack if self.haystack else 0.0 for before in self.before)
 
     def as_published(self) -> dict[str, Any]:
         """The task with the keys of Needle-in-a-Haystack PLUS."""
@@ -131,137 +126,75 @@ def paragraphs(sentences: Iterable[str]) -> Iterator[str]:
         yield " ".join(some)
 
 
-LONGEST_PARAGRAPH = 200
-"""Tokens. A longer paragraph of somebody's own text is parted at the ends of its sentences, so that depths are met."""
-_EMPTY_LINE = re.compile(r"\n[^\S\n]*\n\s*")
-
-
 @dataclass(frozen=True, slots=True)
 class Needles:
-    """Statements to hide, each a paragraph; the question needs all of them. Each of ``answers`` is right.
-
-    ``world``: what the answers would be outside of these statements; a paragraph of the haystack that says one of
-    these is left out.
-    """
+    """Statements to hide, each a paragraph; the question needs all of them. Each of ``answers`` is right."""
 
     question: str
     answers: tuple[str, ...]
     statements: tuple[str, ...]
-    world: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """A text in the making: the same values give the same text. Its pieces stand between ``begin`` and ``end``."""
+Tell = Callable[[random.Random], tuple[Needles, Iterable[str]]]
+"""What is hidden, and the pieces of the haystack, by the task's own source of chance."""
 
-    kind: str
-    form: str
-    length: int
-    depths: tuple[float, ...]
-    seed: int
-    begin: str = ""
-    between: str = "\n\n"
-    end: str = ""
 
-    def __post_init__(self) -> None:
-        if self.length < 1:
-            raise InputError(f"A text cannot have {self.length} tokens: ask for a length of 1 or more.")
-        for depth in self.depths:
-            if not 0 <= depth <= 1:
-                raise InputError(f"{depth:g} is not a depth: give a share of the text from 0 to 1, such as 0.5.")
+def _task(
+    kind: str,
+    form: str,
+    length: int,
+    depths: tuple[float, ...],
+    seed: int,
+    tell: Tell,
+    begin: str = "",
+    between: str = "\n\n",
+    end: str = "",
+) -> NeedleTask:
+    """The task whose text has the statements between pieces of the haystack: the first ones, as many as fit.
 
-    @property
-    def id(self) -> str:
-        """``single-8000-0.5-3``; also a good name for a file, and so for a document."""
-        depths = (f"{depth:.6g}" for depth in self.depths)
-        return "-".join([self.form.replace(" ", ""), str(self.length), *depths, str(self.seed)])
-
-    def chance(self) -> random.Random:
-        """The task's own source of chance, at its beginning."""
-        return random.Random(self.id)
-
-    def hide(self, told: Needles, pieces: Iterable[str]) -> NeedleTask:
-        """The task whose text has the statements of ``told`` between ``pieces``: the first ones, as many as fit.
-
-        A statement stands between those two pieces where the share of the haystack's tokens before it is nearest to its
-        depth. Raises ``InputError`` if the text is too short for the statements, or if the pieces end before it.
-        """
-        around = count_tokens(self.begin) + count_tokens(self.end) - count_tokens(self.between)
-        room = self.length - around - sum(map(self._cost, told.statements))
-        if room < 0:
-            least = self.length - room
-            raise InputError(
-                f"A text of {self.length:,} tokens has no room for what is to be hidden: ask for {least:,}."
-            )
-        chosen = self._filled(pieces, room)
-        totals = [0, *accumulate(map(self._cost, chosen))]
-        # The number of pieces before each statement: the nearest border, of two equally near the earlier one.
-        borders = [
-            min(range(len(totals)), key=lambda border: abs(totals[border] - depth * totals[-1]))
-            for depth in self.depths
-        ]
-        for border, number in sorted(zip(borders, count()), reverse=True):
-            chosen.insert(border, told.statements[number])
-        text = self.begin + self.between.join(chosen) + self.end
-        return NeedleTask(
-            id=self.id,
-            kind=self.kind,
-            form=self.form,
-            text=text,
-            question=told.question,
-            answers=told.answers,
-            hidden=told.statements,
-            wanted=self.depths,
-            before=tuple(totals[border] for border in borders),
-            length=self.length,
-            tokens=count_tokens(text),
-            haystack=totals[-1],
+    A statement stands between those two pieces where the share of the haystack's tokens before it is nearest to its
+    depth. Raises ``InputError`` if the text is too short for the statements.
+    """
+    if length < 1:
+        raise InputError(f"A text cannot have {length} tokens: ask for a length of 1 or more.")
+    for depth in depths:
+        if not 0 <= depth <= 1:
+            raise InputError(f"{depth:g} is not a depth: give a share of the text from 0 to 1, such as 0.5.")
+    # Also a good name for a file, and so for a document: single-8000-0.5-3.
+    identity = "-".join([form.replace(" ", ""), str(length), *(f"{depth:.6g}" for depth in depths), str(seed)])
+    told, pieces = tell(random.Random(identity))
+    parting = count_tokens(between)
+    room = length - count_tokens(begin) - count_tokens(end) + parting
+    room -= sum(count_tokens(each) + parting for each in told.statements)
+    if room < 0:
+        raise InputError(
+            f"A text of {length:,} tokens has no room for what is to be hidden: ask for {length - room:,}."
         )
-
-    def _cost(self, piece: str) -> int:
-        """The tokens of ``piece`` with what parts it from the next."""
-        return count_tokens(piece) + count_tokens(self.between)
-
-    def _filled(self, pieces: Iterable[str], room: int) -> list[str]:
-        """The first pieces that fit into ``room`` tokens; of prose the last one is cut at the end of a sentence."""
-        chosen: list[str] = []
-        longest = 0
-        for piece in pieces:
-            cost = self._cost(piece)
-            if cost > room:
-                cut = "" if self.begin else next(_parted(piece, room), "")
-                return [*chosen, cut] if cut and self._cost(cut) <= room else chosen
-            chosen.append(piece)
-            room, longest = room - cost, max(longest, cost)
-        if room > longest:
-            raise InputError(
-                f"The haystack is too short by {room:,} tokens for a text of {self.length:,}: give a longer one, or "
-                "ask for shorter texts."
-            )
-        return chosen
+    chosen = _filled(pieces, room, parting, cut=not begin)
+    totals = [0, *accumulate(count_tokens(piece) + parting for piece in chosen)]
+    # The number of pieces before each statement: the nearest border, of two equally near the earlier one.
+    borders = [min(range(len(totals)), key=lambda border: abs(totals[border] - depth * totals[-1])) for depth in depths]
+    for border, number in sorted(zip(borders, count()), reverse=True):
+        chosen.insert(border, told.statements[number])
+    text = begin + between.join(chosen) + end
+    found = tuple(totals[border] / totals[-1] if totals[-1] else 0.0 for border in borders)
+    of_text = (text, told.question, told.answers, told.statements, depths, found, length, count_tokens(text))
+    return NeedleTask(identity, kind, form, *of_text)
 
 
-def _own_paragraphs(text: str) -> Iterator[str]:
-    """The paragraphs of somebody's own text, which empty lines part; long ones in several."""
-    for paragraph in filter(None, map(str.strip, _EMPTY_LINE.split(text))):
-        yield from _parted(paragraph, LONGEST_PARAGRAPH)
-
-
-def _parted(paragraph: str, most: int) -> Iterator[str]:
-    """``paragraph``, or its sentences in pieces of at most ``most`` tokens, but for a sentence that is longer alone."""
-    if count_tokens(paragraph) <= most:
-        yield paragraph
-        return
-    start = end = tokens = 0
-    for sentence in sentences(paragraph):
-        more = count_tokens(paragraph[end : sentence.end])
-        if end and tokens + more > most:
-            yield paragraph[start:end]
-            start, tokens = sentence.start, 0
-            more = count_tokens(paragraph[start : sentence.end])
-        tokens, end = tokens + more, sentence.end
-    if end > start:
-        yield paragraph[start:end]
+def _filled(pieces: Iterable[str], room: int, parting: int, *, cut: bool) -> list[str]:
+    """The first pieces that fit into ``room`` tokens, ``parting`` between them; of prose the last one is ``cut`` at the
+    end of a sentence."""
+    chosen: list[str] = []
+    for piece in pieces:
+        cost = count_tokens(piece) + parting
+        if cost > room:
+            ends = [each.end for each in sentences(piece)] if cut else []
+            fitting = [end for end in ends if count_tokens(piece[:end]) + parting <= room]
+            return [*chosen, piece[: fitting[-1]]] if fitting else chosen
+        chosen.append(piece)
+        room -= cost
+    return chosen
 
 
 _KNOWN: dict[str, dict[str, str]] = yaml.safe_load((files(__package__) / "known_facts.yaml").read_text("utf-8"))
@@ -282,17 +215,17 @@ def single_statement(chance: random.Random) -> Needles:
     kind, subject, world = chance.choice([(kind, *fact) for kind, facts in _KNOWN.items() for fact in facts.items()])
     if kind == "people":
         who = _person(chance)
-        return Needles(f"Who was {subject}?", (who,), (_stated(subject, "was", who),), (world,))
+        return Needles(f"Who was {subject}?", (who,), (_stated(subject, "was", who),))
     answer = _other_year(chance, int(world)) if kind == "years" else invented_name(chance, RARE_NAME)
-    return Needles(f"What is {subject}?", (answer,), (_stated(subject, "is", answer),), (world,))
+    return Needles(f"What is {subject}?", (answer,), (_stated(subject, "is", answer),))
 
 
 def joined_statements(chance: random.Random) -> Needles:
     """Two statements: who did something that everybody knows, and something of the life of whoever that is."""
-    (subject, world), (life, asked) = chance.choice(list(_KNOWN["people"].items())), chance.choice(_LIVES)
+    subject, (life, asked) = chance.choice(list(_KNOWN["people"])), chance.choice(_LIVES)
     person, answer = _person(chance), invented_name(chance, RARE_NAME)
     said = _stated(subject, "was", person), life.format(person, answer)
-    return Needles(asked.format(subject), (answer,), said, (world,))
+    return Needles(asked.format(subject), (answer,), said)
 
 
 def _other_year(chance: random.Random, year: int) -> str:
@@ -312,50 +245,25 @@ def _person(chance: random.Random) -> str:
 _SPARE = 200  # tokens of invented text more than is needed, since its last paragraph is cut to what fits
 
 
-def single_needle(
-    length: int, depth: float, seed: int = 0, *, haystack: str | None = None, needles: Sequence[Needles] | None = None
-) -> NeedleTask:
-    """A text of ``length`` tokens with one statement at ``depth`` (0 to 1) that answers the question.
-
-    ``haystack``: your own text, taken from its beginning; else an invented one. ``needles``: your own, to draw the
-    statement from; else it is a fact that everybody knows, altered. Raises ``InputError`` for a length or a depth that
-    cannot be had, and for a haystack that is too short.
-    """
-    return _in_prose(_Text("qa", "single", length, (depth,), seed), haystack, needles, single_statement)
+def single_needle(length: int, depth: float, seed: int = 0) -> NeedleTask:
+    """A text of ``length`` tokens with one statement at ``depth`` (0 to 1) that answers the question: a fact that
+    everybody knows, altered. Raises ``InputError`` for a length or a depth that cannot be had."""
+    return _task("qa", "single", length, (depth,), seed, partial(_in_prose, length, single_statement))
 
 
-def multi_needle(
-    length: int,
-    depths: tuple[float, ...],
-    seed: int = 0,
-    *,
-    haystack: str | None = None,
-    needles: Sequence[Needles] | None = None,
-) -> NeedleTask:
-    """As ``single_needle``, with two statements at two ``depths`` that one name joins: neither answers alone.
-
-    With ``needles`` of your own there may be more: as many as ``depths``.
-    """
-    return _in_prose(_Text("qa", "multi", length, depths, seed), haystack, needles, joined_statements)
+def multi_needle(length: int, depths: tuple[float, float], seed: int = 0) -> NeedleTask:
+    """As ``single_needle``, with two statements at two ``depths`` that one name joins: neither answers alone."""
+    return _task("qa", "multi", length, depths, seed, partial(_in_prose, length, joined_statements))
 
 
 def _in_prose(
-    wanted: _Text,
-    haystack: str | None,
-    needles: Sequence[Needles] | None,
-    invent: Callable[[random.Random], Needles],
-) -> NeedleTask:
-    chance = wanted.chance()
-    choices = [invent(chance)] if needles is None else needles
-    fitting = [choice for choice in choices if len(choice.statements) == len(wanted.depths)]
-    if not fitting:
-        raise InputError(f"None of the needles has as many passages as there are depths ({len(wanted.depths)}).")
-    told = chance.choice(fitting)
-    source = paragraphs(filler(chance, wanted.length + _SPARE)) if haystack is None else _own_paragraphs(haystack)
-    # No paragraph gives the answer, nor says what the world says.
-    telling = "|".join(map(re.escape, sorted(filter(None, (*told.answers, *told.world)))))
-    tells = re.compile(rf"(?<!\w)(?:{telling})(?!\w)", re.IGNORECASE)
-    return wanted.hide(told, (piece for piece in source if not (telling and tells.search(piece))))
+    length: int, invent: Callable[[random.Random], Needles], chance: random.Random
+) -> tuple[Needles, Iterable[str]]:
+    """The invented text neither gives the answer nor says what the world says: its names are shorter, it has no
+    numbers."""
+    told = invent(chance)
+    chance.choice([told])  # one draw more, as in earlier releases: so texts stay the same, to the letter
+    return told, paragraphs(filler(chance, length + _SPARE))
 
 
 _NOISE = (
@@ -367,8 +275,8 @@ _RUNS = (4, 3, 2, 1)
 _SMALLEST, _LARGEST = 100_000, 999_999
 _TOKENS_OF_A_NUMBER = 3  # with its comma
 _FEWEST = 3  # numbers of a list, so that it has one of each rank
-RANKS = {"largest": 1, "second largest": 2, "third largest": 3, "smallest": -1}
-"""What may be asked for: how many of the largest numbers tell it, or of the smallest.
+RANKS = {"largest": 1, "second largest": 2, "third largest": 3}
+"""What may be asked for: how many of the largest numbers tell it.
 
 A median is not among them: members that each know a part of the list cannot tell it from their parts' medians.
 """
@@ -376,34 +284,41 @@ A median is not among them: members that each know a part of the list cannot tel
 
 def pass_key(length: int, depth: float, seed: int = 0) -> NeedleTask:
     """A pass key of five digits, said twice, in noise: a few sentences again and again (LongAgent, section 3.1)."""
-    wanted = _Text("passkey", "pass key", length, (depth,), seed)
-    return _in_noise(wanted, str(wanted.chance().randrange(10_000, 100_000)))
+
+    def tell(chance: random.Random) -> tuple[Needles, Iterable[str]]:
+        return _in_noise("pass key", str(chance.randrange(10_000, 100_000)))
+
+    return _task("passkey", "pass key", length, (depth,), seed, tell)
 
 
 def hidden_number(length: int, depth: float, seed: int = 0) -> NeedleTask:
     """A number of ten digits that come in runs ("7777222550"), said twice, in noise."""
-    wanted = _Text("number", "number", length, (depth,), seed)
-    chance = wanted.chance()
-    digits = [chance.choice("123456789")]
-    digits += chance.sample([digit for digit in "0123456789" if digit != digits[0]], len(_RUNS) - 1)
-    runs = zip(digits, chance.sample(_RUNS, len(_RUNS)), strict=True)
-    return _in_noise(wanted, "".join(digit * length for digit, length in runs))
+
+    def tell(chance: random.Random) -> tuple[Needles, Iterable[str]]:
+        digits = [chance.choice("123456789")]
+        digits += chance.sample([digit for digit in "0123456789" if digit != digits[0]], len(_RUNS) - 1)
+        runs = zip(digits, chance.sample(_RUNS, len(_RUNS)), strict=True)
+        return _in_noise("hidden number", "".join(digit * length for digit, length in runs))
+
+    return _task("number", "number", length, (depth,), seed, tell)
 
 
-def _in_noise(wanted: _Text, answer: str) -> NeedleTask:
-    what = "pass key" if wanted.kind == "passkey" else "hidden number"
+def _in_noise(what: str, answer: str) -> tuple[Needles, Iterable[str]]:
     said = f"The {what} is {answer}. Keep it in mind: {answer} is the {what}."
-    return wanted.hide(Needles(f"What is the {what}?", (answer,), (said,)), repeat(_NOISE))
+    return Needles(f"What is the {what}?", (answer,), (said,)), repeat(_NOISE)
 
 
 def key_value(length: int, depth: float, seed: int = 0) -> NeedleTask:
     """A dictionary in JSON, of random UUIDs and a line a pair; one of its keys is asked for."""
-    wanted = _Text("kv", "key value", length, (depth,), seed, "{\n", ",\n", "\n}")
-    chance = wanted.chance()
-    pairs = ((_uuid(chance), _uuid(chance)) for _ in count())
-    key, value = next(pairs)
-    told = Needles(f'Which value belongs to the key "{key}"?', (value,), (f'"{key}": "{value}"',))
-    return wanted.hide(told, (f'"{one}": "{other}"' for one, other in pairs))
+
+    def tell(chance: random.Random) -> tuple[Needles, Iterable[str]]:
+        values = (str(UUID(int=chance.getrandbits(128), version=4)) for _ in count())
+        pairs = zip(values, values, strict=True)  # of one row: each pair takes two
+        key, value = next(pairs)
+        told = Needles(f'Which value belongs to the key "{key}"?', (value,), (f'"{key}": "{value}"',))
+        return told, (f'"{one}": "{other}"' for one, other in pairs)
+
+    return _task("kv", "key value", length, (depth,), seed, tell, "{\n", ",\n", "\n}")
 
 
 def math_find(length: int, depth: float, seed: int = 0, *, rank: str = "largest") -> NeedleTask:
@@ -414,56 +329,26 @@ def math_find(length: int, depth: float, seed: int = 0, *, rank: str = "largest"
     """
     if rank not in RANKS:
         raise InputError(f"{rank!r} cannot be asked for: choose one of {', '.join(RANKS)}.")
-    wanted = _Text("math", rank, length, (depth,), seed, "[", ", ", "]")
     number, most = (length - 1) // _TOKENS_OF_A_NUMBER, _LARGEST - _SMALLEST + 1
     if not _FEWEST <= number <= most:
         least, longest = (_TOKENS_OF_A_NUMBER * each + 1 for each in (_FEWEST, most))
         raise InputError(f"A list of {length:,} tokens cannot be made: ask for {least} to {longest:,}.")
-    numbers = wanted.chance().sample(range(_SMALLEST, _LARGEST + 1), number)
-    sought = nlargest(RANKS[rank], numbers)[-1] if RANKS[rank] > 0 else min(numbers)
-    numbers.remove(sought)
-    told = Needles(f"What is the {rank} number of the list?", (str(sought),), (str(sought),))
-    return wanted.hide(told, map(str, numbers))
+
+    def tell(chance: random.Random) -> tuple[Needles, Iterable[str]]:
+        numbers = chance.sample(range(_SMALLEST, _LARGEST + 1), number)
+        sought = nlargest(RANKS[rank], numbers)[-1]
+        numbers.remove(sought)
+        return Needles(f"What is the {rank} number of the list?", (str(sought),), (str(sought),)), map(str, numbers)
+
+    return _task("math", rank, length, (depth,), seed, tell, "[", ", ", "]")
 
 
-def _uuid(chance: random.Random) -> str:
-    return str(UUID(int=chance.getrandbits(128), version=4))
-
-
-def even(least: int, most: int, count: int) -> tuple[int, ...]:
-    """``count`` whole numbers at even distances, both ends included.
-
-    >>> even(1_000, 128_000, 3)
-    (1000, 64500, 128000)
-    """
-    if count < 2 or least >= most:
-        raise InputError(f"{count} lengths from {least:,} to {most:,} make no grid: ask for two or more, least first.")
-    return tuple(least + round(step * (most - least) / (count - 1)) for step in range(count))
-
-
-LENGTHS = even(1_000, 128_000, 15)
+LENGTHS = tuple(1_000 + round(step * 127_000 / 14) for step in range(15))
 """LongAgent's: 15 lengths evenly from 1,000 to 128,000 tokens."""
 DEPTHS = tuple(step / 9 for step in range(10))
 """LongAgent's for one needle: 10 depths evenly from 0 to 1 (A, appendix A.1)."""
 DEPTH_PAIRS = tuple(combinations((0.0, 0.33, 0.66, 1.0), 2))
 """LongAgent's for two needles: the six pairs of 0, 33, 66 and 100 % (A, appendix A.2)."""
-
-Depth = TypeVar("Depth")
-
-
-def grid(
-    make: Callable[[int, Depth, int], NeedleTask],
-    lengths: Sequence[int],
-    depths: Sequence[Depth],
-    samples: int = 1,
-    seed: int = 0,
-) -> Iterator[NeedleTask]:
-    """``samples`` tasks for each length and depth, by length, then depth; ``make`` gets length, depth and a seed.
-
-    The seeds of a cell are ``seed``, ``seed + 1`` and so on; another length or depth draws another needle for them.
-    """
-    for length, depth, number in product(lengths, depths, range(samples)):
-        yield make(length, depth, seed + number)
 
 
 def write_tasks(file: str | Path, tasks: Iterable[NeedleTask]) -> int:
@@ -474,9 +359,8 @@ def write_tasks(file: str | Path, tasks: Iterable[NeedleTask]) -> int:
     number = 0
     try:
         with Path(file).open("w", encoding="utf-8", newline="\n") as stream:
-            for task in tasks:
+            for number, task in enumerate(tasks, 1):  # noqa: B007 - returned
                 stream.write(json.dumps(task.as_published(), ensure_ascii=False) + "\n")
-                number += 1
     except (OSError, UnicodeEncodeError) as error:
         raise InputError(f"The tasks cannot be written to {file}: {error}.") from error
     return number
@@ -488,7 +372,7 @@ Depths = float | tuple[float, ...]
 METRIC = "contains"
 """A needle is found where its answer is in the reply, word for word: LongAgent's check without a person."""
 
-_TASKS: dict[str, tuple[Callable[[int, Any, int], NeedleTask], str]] = {
+_TASKS: dict[str, tuple[Callable[[int, Any], NeedleTask], str]] = {
     "single": (single_needle, "qa"),
     "multi": (multi_needle, "qa"),
     "pass-key": (pass_key, "passkey"),
@@ -496,18 +380,14 @@ _TASKS: dict[str, tuple[Callable[[int, Any, int], NeedleTask], str]] = {
     "key-value": (key_value, "kv"),
     "math": (math_find, "math"),
 }
-"""What makes each from a length, a depth and a seed, and what LongAgent calls such work."""
+"""What makes each from a length and a depth, and what LongAgent calls such work."""
 KINDS = tuple(_TASKS)
 _USUAL_DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _CELL = re.compile(rf"({'|'.join(KINDS)}), (\d+) tokens, depths? ([\d./e-]+)")
-_RANGE = re.compile(r"([1-9]\d{0,8})\s*-\s*([1-9]\d{0,8})\s*:\s*(\d{1,4})")
 
 
-def needle_data_set(
-    kind: str, lengths: Sequence[int], depths: Sequence[Depths] | None = None, samples: int = 1, *, seed: int = 0
-) -> DataSet:
-    """``samples`` tasks of ``kind`` at each length and depth, each about a text of its own, which is made when it is
-    asked for.
+def needle_data_set(kind: str, lengths: Sequence[int], depths: Sequence[Depths] | None = None) -> DataSet:
+    """A task of ``kind`` at each length and depth, each about a text of its own, which is made when it is asked for.
 
     ``depths``: as a rule every quarter of the text; where two needles belong together, every pair of these.
     Raises ``InputError`` for what cannot be made, before anybody is asked anything.
@@ -516,17 +396,13 @@ def needle_data_set(
         raise InputError(unknown("needle task", kind, KINDS))
     if depths is None:
         depths = tuple(combinations(_USUAL_DEPTHS, 2)) if kind == "multi" else _USUAL_DEPTHS
-    if any(isinstance(depth, tuple) != (kind == "multi") for depth in depths):
-        wants = "the depths of two needles, such as 0/0.33" if kind == "multi" else "one depth, such as 0.5"
-        raise InputError(f"A task {kind} has {wants}.")
     make, _ = _TASKS[kind]
-    cells: dict[str, tuple[int, Depths, int]] = {}
+    cells: dict[str, tuple[int, Depths]] = {}
     questions: list[Question] = []
-    for length, depth, number in product(dict.fromkeys(lengths), dict.fromkeys(depths), range(seed, seed + samples)):
-        task = make(length, depth, number)
-        cells[task.id] = (length, depth, number)
-        places = depth if isinstance(depth, tuple) else (depth,)
-        at = f"depth{'s' if len(places) > 1 else ''} {'/'.join(f'{each:.6g}' for each in places)}"
+    for length, depth in product(dict.fromkeys(lengths), dict.fromkeys(depths)):
+        task = make(length, depth)
+        cells[task.id] = (length, depth)
+        at = f"depth{'s' if len(task.wanted) > 1 else ''} {'/'.join(f'{each:.6g}' for each in task.wanted)}"
         questions.append(
             Question(
                 id=task.id,
@@ -537,8 +413,6 @@ def needle_data_set(
                 kind=f"{kind}, {length} tokens, {at}",
             )
         )
-    if not questions:
-        raise InputError("There is nothing to ask: give at least one length, one depth and one sample.")
     return DataSet(
         f"needles, {kind}",
         tuple(questions),
@@ -557,17 +431,11 @@ def reader_options(setup: Setup, question: Question, names: Collection[str]) -> 
 
 
 def parse_lengths(text: str) -> tuple[int, ...]:
-    """Tokens of texts: "1000,8000", or "1000-16000:4" for four lengths at even distances, both ends included.
-
-    Raises ``InputError``.
-    """
-    if between := _RANGE.fullmatch(text.strip()):
-        least, most, number = map(int, between.groups())
-        return even(least, most, number)
+    """Tokens of texts: "1000,8000". Raises ``InputError``."""
     words = [word.strip() for word in text.split(",")]
     for word in words:
         if not re.fullmatch("[1-9][0-9]{0,8}", word):
-            raise InputError(f"{word!r} is not a length. Write tokens as 1000,8000 or as 1000-16000:4.")
+            raise InputError(f"{word!r} is not a length. Write the tokens of each text, as in 1000,8000.")
     return tuple(map(int, words))
 
 

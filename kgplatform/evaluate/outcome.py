@@ -13,10 +13,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence, Sized
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import reduce
 from itertools import combinations
-from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
@@ -24,10 +23,8 @@ import numpy as np
 from scipy import stats  # type: ignore[import-untyped]  # scipy carries no types
 
 from kgplatform.evaluate.costs import added
-from kgplatform.evaluate.journal import write_whole
 from kgplatform.evaluate.metrics import METRICS, ordered
-from kgplatform.evaluate.terms import DataSet, Mean, Pair, Results, Scored, Setup, SetupScores, Timing
-from kgplatform.text import counted
+from kgplatform.evaluate.terms import DataSet, Mean, Pair, Results, Scored, Setup, SetupScores, first_of
 
 RESAMPLES = 10_000
 _SEED = 0
@@ -36,7 +33,7 @@ _DECIMALS_OF_SUMS = 9  # sums that agree so far are equal: their terms were adde
 _DECIMALS = 12
 
 
-def estimate(values: Sequence[float], *, resamples: int = RESAMPLES) -> Mean:
+def estimate(values: Sequence[float]) -> Mean:
     """The mean with its 95 % interval by the percentile bootstrap (Efron and Tibshirani 1993, chapter 13).
 
     Values that are all the same, and one value alone, have no spread to draw from: then both bounds are the mean, which
@@ -51,7 +48,7 @@ def estimate(values: Sequence[float], *, resamples: int = RESAMPLES) -> Mean:
     found = stats.bootstrap(
         (np.sort(np.asarray(values, np.float64)),),  # so that their own order is of no consequence
         np.mean,
-        n_resamples=resamples,
+        n_resamples=RESAMPLES,
         batch=_batch(values),
         method="percentile",
         random_state=np.random.default_rng(_SEED),
@@ -63,25 +60,23 @@ def estimate(values: Sequence[float], *, resamples: int = RESAMPLES) -> Mean:
 def compare(
     first: Mapping[str, float],
     second: Mapping[str, float],
-    *,
     metric: str = "",
     names: tuple[str, str] = ("first", "second"),
-    resamples: int = RESAMPLES,
 ) -> Pair:
     """Two setups' scores, by question, over the questions that both have. Raises ``ValueError`` if there are none.
 
     The interval is bootstrapped over the questions. The test is McNemar's, exact, where all scores are 0 or 1; else
-    the paired permutation test, which turns the signs of the differences: all ways, or ``resamples`` of them. Its p is
+    the paired permutation test, which turns the signs of the differences: all ways, or ``RESAMPLES`` of them. Its p is
     not adjusted yet.
     """
     common = sorted(first.keys() & second.keys())
     differences = [first[question] - second[question] for question in common]
-    mean = estimate(differences, resamples=resamples)
+    mean = estimate(differences)
     if all(scores[question] in (0, 1) for scores in (first, second) for question in common):
         only_first, discordant = differences.count(1), len(differences) - differences.count(0)
         p = float(stats.binomtest(only_first, discordant).pvalue) if discordant else 1.0  # McNemar 1947
     else:
-        p = _sign_flip(differences, resamples)
+        p = _sign_flip(differences)
     return Pair(metric, *names, mean.mean, mean.low, mean.high, p, p, len(common))
 
 
@@ -91,14 +86,12 @@ def pairs(metric: str, by_setup: Mapping[str, Mapping[str, float]]) -> tuple[Pai
     ``by_setup``: for each setup its scores by question. Setups without a question in common are not compared.
     """
     found = [
-        compare(by_setup[first], by_setup[second], metric=metric, names=(first, second))
+        compare(by_setup[first], by_setup[second], metric, (first, second))
         for first, second in combinations(by_setup, 2)
         if by_setup[first].keys() & by_setup[second].keys()
     ]
-    return tuple(
-        replace(comparison, adjusted=p)
-        for comparison, p in zip(found, holm([comparison.p for comparison in found]), strict=True)
-    )
+    adjusted = holm([pair.p for pair in found])
+    return tuple(replace(pair, adjusted=p) for pair, p in zip(found, adjusted, strict=True))
 
 
 def holm(ps: Sequence[float]) -> list[float]:
@@ -109,7 +102,7 @@ def holm(ps: Sequence[float]) -> list[float]:
     return [float(p) for p in np.minimum(adjusted, 1.0)]
 
 
-def _sign_flip(differences: Sequence[float], resamples: int) -> float:
+def _sign_flip(differences: Sequence[float]) -> float:
     """The share of ways to turn signs that give a sum at least as far from 0 (Fisher 1935).
 
     Of drawn ways the one that is there counts as one more, so that p is never 0 (Phipson and Smyth 2010).
@@ -122,7 +115,7 @@ def _sign_flip(differences: Sequence[float], resamples: int) -> float:
         lambda one, other, axis: np.round(np.abs(one.sum(axis=axis)), _DECIMALS_OF_SUMS),
         permutation_type="samples",
         vectorized=True,
-        n_resamples=resamples,
+        n_resamples=RESAMPLES,
         batch=_batch(turned),
         alternative="greater",
         random_state=np.random.default_rng(_SEED),
@@ -177,7 +170,7 @@ def outcome(
             for pair in pairs(metric, {name: _by_question(metric, its) for name, its in by_setup.items()})
         ),
         answers=tuple(answers),
-        notes=(*_faults(dataset), *_facts_notes(dataset, by_setup), *notes),
+        notes=(*first_of(dataset.faults, _FAULTS_TOLD), *_facts_notes(dataset, by_setup), *notes),
     )
 
 
@@ -189,15 +182,6 @@ def spread(runs: Sequence[Results]) -> dict[str, dict[str, tuple[float, float]]]
         means = {metric: [setup.scores[metric].mean for setup in same] for metric in metrics}
         found[same[0].setup.name] = {metric: (fmean(of), stdev(of)) for metric, of in means.items()}
     return found
-
-
-def write_results(folder: Path, results: Results, timing: Timing) -> None:
-    """``results.json``, the same for the same answers, and ``timing.json``, which no two runs have alike.
-
-    Raises ``KgError`` where they cannot be written.
-    """
-    write_whole(folder / "timing.json", as_json(asdict(timing)), mode=0o644)
-    write_whole(folder / "results.json", as_json(asdict(results)), mode=0o644)
 
 
 def as_json(value: Mapping[str, Any]) -> bytes:
@@ -233,13 +217,6 @@ def _estimates(answers: Sequence[Scored], metrics: Sequence[str]) -> dict[str, M
 
 def _by_question(metric: str, answers: Sequence[Scored]) -> dict[str, float]:
     return {answer.question: answer.scores[metric] for answer in answers if metric in answer.scores}
-
-
-def _faults(dataset: DataSet) -> list[str]:
-    """What of the data set was not used: the first of many, and how many more."""
-    more = len(dataset.faults) - _FAULTS_TOLD
-    told = list(dataset.faults[:_FAULTS_TOLD])
-    return [*told, f"{counted(more, 'more fault')} of the data set's files."] if more > 0 else told
 
 
 def _facts_notes(dataset: DataSet, by_setup: Mapping[str, Sequence[Scored]]) -> list[str]:

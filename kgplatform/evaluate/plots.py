@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,8 +52,7 @@ _STYLE = {  # what is not as matplotlib has it by default
     "savefig.dpi": 160,
 }
 _LETTER = 0.09  # of a name, in inches
-_LONGEST = 34  # letters of a name
-_MOST_NAMED = 24  # setups that a legend can name
+_LONGEST = 40  # letters of a line of a name
 _CELLS_WIDE = 18  # cells of a heat map side by side, over all panels of a row
 _TOGETHER = 0.025  # of an axis: points that are nearer than this are drawn side by side
 _APART, _FAR = 11.0, 40.0  # points of 1/72 inch between two of those, at most, and between the first and the last
@@ -76,21 +76,9 @@ def draw(results: Results, timing: Timing, folder: Path) -> list[Path]:
         return _draw_cost(results, timing, folder)
 
 
-def short(name: str, longest: int = _LONGEST) -> str:
-    """``name`` on one line, without its middle where it is long: setups of a grid differ at their ends."""
-    flat = "".join(letter if letter.isprintable() else "\ufffd" for letter in tidy(name))
-    half = (longest - 1) // 2
-    return flat if len(flat) <= longest else f"{flat[:half]}…{flat[-half:]}"
-
-
-def distinct(names: Sequence[str], longest: int = _LONGEST) -> list[str]:
-    """The names, short; those that would look alike then have their number in front."""
-    cut = [short(name, longest) for name in names]
-    shown = []
-    for number, (name, brief) in enumerate(zip(names, cut, strict=True), 1):
-        prefix = f"{number}. " if cut.count(brief) > 1 else ""
-        shown.append(prefix + short(name, longest - len(prefix)))
-    return shown
+def in_lines(name: str, longest: int = _LONGEST) -> str:
+    """``name`` as it can be drawn: in lines of ``longest`` letters, what no font has as a sign for that."""
+    return fill("".join(letter if letter.isprintable() else "\ufffd" for letter in tidy(name)), longest)
 
 
 def look(number: int) -> dict[str, Any]:
@@ -153,8 +141,9 @@ def _draw_cost(results: Results, timing: Timing, folder: Path) -> list[Path]:
         for setup in results.setups
         if (score := setup.scores.get(metric))
     }
-    of = f"{counted(results.questions, 'question')} of {short(results.dataset)}"
-    figure = new_figure(11.0, 4.2, f"{title_of(metric)} against cost, {of}")
+    of = f"{counted(results.questions, 'question')} of {in_lines(results.dataset, 100)}"
+    lines = sum(in_lines(name).count("\n") + 1 for name in names)
+    figure = new_figure(11.0, max(4.2, 1.0 + 0.16 * lines), f"{title_of(metric)} against cost, {of}")
     panels = figure.subplots(1, len(_COSTS), sharey=True)
     panels[0].set_ylim(-4, 104)
     panels[0].set_ylabel(f"{title_of(metric)}, % (95 % interval)")
@@ -178,15 +167,10 @@ def _draw_cost(results: Results, timing: Timing, folder: Path) -> list[Path]:
             at: dict[str, Any] = {"transform": moved, "clip_on": False, "zorder": 3}
             panel.errorbar([place], [mean], yerr=[[mean - low], [high - mean]], **_POINT, **at, **looks[name])
     labels = []
-    shown = dict(zip(names, distinct(names), strict=True))
     for name in sorted(names, key=lambda name: -scores.get(name, (-1,))[0]):
         said = f"{scores[name][0]:.0f} %" if name in scores else "not scored"
-        labels.append((f"{shown[name]}  {said}{'' if costs[name] else ', never answered'}", looks[name]))
-    more = [(f"… and {len(labels) - _MOST_NAMED} more", {"marker": ""})] if len(labels) > _MOST_NAMED else []
-    handles = [
-        Line2D([], [], linestyle="none", markersize=7, label=label, **its_look)
-        for label, its_look in [*labels[:_MOST_NAMED], *more]
-    ]
+        labels.append((f"{in_lines(name)}  {said}{'' if costs[name] else ', never answered'}", looks[name]))
+    handles = [Line2D([], [], linestyle="none", markersize=7, label=label, **its_look) for label, its_look in labels]
     figure.legend(handles=handles, loc="outside right upper", fontsize=8, labelspacing=0.3)
     return _save(figure, folder, "accuracy-cost")
 
@@ -223,12 +207,12 @@ def draw_heat_map(heat_map: HeatMap, folder: Path) -> list[Path]:
     with style():
         figure = new_figure(max(7.5, 1.6 + columns * wide), 1.0 + rows * high, title)
         panels = figure.subplots(rows, columns, squeeze=False, sharex=True, sharey=True).flatten()
-        for panel, name, label in zip(panels, names, distinct(names, int(wide / _LETTER)), strict=False):
+        for panel, name in zip(panels, names, strict=False):
             shares = np.array([[cell.mean if cell else np.nan for cell in row] for row in heat_map.found[name]])
             image = panel.imshow(shares, aspect="auto", interpolation="nearest", cmap="cividis", vmin=0, vmax=1)
             panel.tick_params(length=0)
             panel.spines[:].set_visible(False)
-            panel.set_title(label)
+            panel.set_title(in_lines(name, int(wide / _LETTER)))
             panel.patch.set(facecolor="white", hatch="////", edgecolor="#BBBBBB")
             for (row, column), share in np.ndenumerate(shares):
                 if not np.isnan(share):
@@ -237,7 +221,7 @@ def draw_heat_map(heat_map: HeatMap, folder: Path) -> list[Path]:
         for panel in panels[len(names) :]:
             panel.set_visible(False)
         panels[0].set_xticks(range(len(lengths)), [_amount(length) for length in lengths])
-        panels[0].set_yticks(range(len(depths)), [short(depth, 16) for depth in depths])
+        panels[0].set_yticks(range(len(depths)), depths)
         bar = figure.colorbar(image, ax=list(panels), ticks=[0, 0.5, 1], fraction=0.03, pad=0.02)
         bar.ax.set_yticklabels(["0 %", "50 %", "100 %"])
         figure.supxlabel("length of the text, tokens", fontsize=10)

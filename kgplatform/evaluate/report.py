@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from kgplatform.evaluate.costs import PerQuestion, Prices, model_of, per_question
+from kgplatform.evaluate.costs import Prices, model_of, per_question
 from kgplatform.evaluate.kept_answers import FOLDER, trace_file
 from kgplatform.evaluate.metrics import METRICS
 from kgplatform.evaluate.outcome import spread
@@ -68,24 +68,16 @@ def money(value: float | None) -> str:
     return f"{value:,.{max(2, digits)}f}"
 
 
-def in_seconds(cost: PerQuestion) -> list[str]:
-    """Median and 95th percentile in words: ``2.4 s``."""
-    return [NONE if value is None else duration(value) for value in (cost.median, cost.p95)]
-
-
 @dataclass(frozen=True, slots=True)
 class RightWhere:
     """Which setup is right on which question, by the chief metric.
 
     ``marks``: by question and setup, of the questions that some setup was scored on: first those on which the fewest
     were right, then by id. ``compared``: those on which every setup has a mark: only they tell who is right alone.
-    ``graded``: the metric knows more than 0 and 1; from ``RIGHT_FROM`` on an answer is right.
     """
 
-    setups: tuple[str, ...]
     marks: Mapping[str, Mapping[str, AnswerMark]]
     compared: tuple[str, ...]
-    graded: bool
 
     def right_on(self, question: str) -> set[str]:
         """The setups that are right on ``question``."""
@@ -99,17 +91,14 @@ class RightWhere:
 def right_where(results: Results) -> RightWhere | None:
     """By the chief metric; None where there is no metric or no score by it."""
     metric = results.metrics[0] if results.metrics else ""
-    setups = tuple(setup.setup.name for setup in results.setups)
-    marks: dict[str, dict[str, AnswerMark]] = {
-        answer.question: dict.fromkeys(setups, "unscored") for answer in results.answers if metric in answer.scores
-    }
+    scored = [answer.question for answer in results.answers if metric in answer.scores]
+    marks: dict[str, dict[str, AnswerMark]] = {question: {} for question in scored}
     for answer in results.answers:
         if answer.question in marks:
             marks[answer.question][answer.setup] = _mark(answer, metric)
     in_order = sorted(marks, key=lambda each: (list(marks[each].values()).count("right"), each))
     compared = tuple(each for each in in_order if "unscored" not in marks[each].values())
-    graded = any(answer.scores.get(metric, 0.0) not in (0.0, 1.0) for answer in results.answers)
-    return RightWhere(setups, {each: marks[each] for each in in_order}, compared, graded) if marks else None
+    return RightWhere({each: marks[each] for each in in_order}, compared) if marks else None
 
 
 def _mark(answer: Scored, metric: str) -> AnswerMark:
@@ -150,7 +139,12 @@ def markdown(
     where = right_where(results)
     sections: dict[str, Sequence[str | None]] = {
         f"# Evaluation: {text(results.dataset)}": _asked(results),
-        "## Scores and costs": [shown.get("accuracy-cost"), *_scores(results, timing, prices)],
+        "## Scores and costs": [
+            shown.get("accuracy-cost"),
+            table(*scores_table(results)),
+            table(*costs_table(results, timing, prices)),
+            *map(text, remarks(results, timing, prices)),
+        ],
         "## Repeated runs": _repeated(repeated),
         "## Who is better": _pairs(results),
         "## Which is right where": _right_where(results, where) if where else [],
@@ -185,30 +179,41 @@ def _asked(results: Results) -> list[str]:
     return lines
 
 
-def _scores(results: Results, timing: Timing, prices: Prices | None) -> list[str]:
-    chief, *others = results.metrics[:6] or (None,)  # a later table has all
-    costs = per_question(results, timing, prices)
-    heads = [*map(title_of, filter(None, (chief, *others))), "Calls", "Tokens in", "Tokens out"]
-    heads += ["Seconds p50", "Seconds p95", "Failed", *([f"{prices.currency} per question"] if prices else [])]
-    rows = []
+def scores_table(results: Results) -> tuple[list[str], list[list[str]]]:
+    """The heads and the rows: the chief metric of each setup with its interval, and the five metrics after it."""
+    metrics = results.metrics[:6]  # so many have room in 80 columns; a later table has all
+    ways = (interval, *[percent] * 5)
+    rows = [
+        [setup.setup.name, *(way(setup.scores.get(name)) for way, name in zip(ways, metrics, strict=False))]
+        for setup in results.setups
+    ]
+    return ["Setup", *map(title_of, metrics)], rows
+
+
+def costs_table(results: Results, timing: Timing, prices: Prices | None) -> tuple[list[str], list[list[str]]]:
+    """The heads and the rows: what a question costs each setup, and how many it failed at."""
+    rows, costs = [], per_question(results, timing, prices)
     for setup in results.setups:
-        scores = [interval(setup.scores.get(chief))] if chief else []
-        scores += [percent(setup.scores.get(metric)) for metric in others]
-        cost = costs[setup.setup.name]
-        figures = [NONE] * 5
+        figures, cost = [NONE] * 5, costs[setup.setup.name]
         if cost:
-            tokens = f"{cost.input_tokens:,.0f}", f"{cost.output_tokens:,.0f}"
-            figures = [f"{cost.calls:.1f}", *tokens, *in_seconds(cost)]
+            seconds = (NONE if each is None else duration(each) for each in (cost.median, cost.p95))
+            figures = [f"{cost.calls:.1f}", f"{cost.input_tokens:,.0f}", f"{cost.output_tokens:,.0f}", *seconds]
         priced = [money(cost.money if cost else None)] if prices else []
-        rows.append([setup.setup.name, *scores, *figures, f"{setup.failed:,}", *priced])
-    lines = ["Scores are in percent; calls, tokens and seconds are per question.", table(["Setup", *heads], rows)]
-    if prices:
-        lacking = text(prices.lacking(results.model))
-        lines.append(lacking or f"Amounts are in {prices.currency}, by prices of {prices.as_of}.")
-    cached = ", ".join(f"{text(name)} ({number:,})" for name, number in sorted(timing.cached.items()) if number)
-    if cached:
-        lines.append(f"Seconds are too short where answers came from the cache of replies; such questions: {cached}.")
-    return lines
+        rows.append([setup.setup.name, *figures, f"{setup.failed:,}", *priced])
+    heads = ["Setup", "Calls", "Tokens in", "Tokens out", "p50", "p95", "Failed"]
+    return heads + ([prices.currency] if prices else []), rows
+
+
+def remarks(results: Results, timing: Timing, prices: Prices | None) -> list[str]:
+    """What must be known to read both tables, a sentence each."""
+    told = ["Scores are in percent, the chief one with its 95 % interval; all else is per question."]
+    if prices and results.model not in prices.models:
+        told.append(f"The table has no price for {results.model}, so amounts are missing: add it to your own table.")
+    elif prices:
+        told.append(f"Amounts are in {prices.currency}, by prices of {prices.as_of}.")
+    if cached := ", ".join(f"{name} ({number:,})" for name, number in sorted(timing.cached.items()) if number):
+        told.append(f"Seconds are too short where replies came from the cache; such questions: {cached}.")
+    return told
 
 
 def _repeated(runs: Sequence[Results]) -> list[str]:
@@ -226,31 +231,35 @@ def _plus_minus(score: tuple[float, float] | None) -> str:
     return NONE if score is None else f"{100 * score[0]:.1f} ± {100 * score[1]:.1f}"
 
 
-def _pairs(results: Results) -> list[str]:
-    chief = [pair for pair in results.pairs if results.metrics and pair.metric == results.metrics[0]]
-    if not chief:
-        return []
-    surest = sorted(chief, key=lambda pair: (pair.adjusted, pair.p))[:_PAIRS]  # of too many; they stay in their order
+def pairs_table(results: Results, most: int) -> tuple[list[str], list[list[str]]]:
+    """The heads and the rows: every two setups compared by the chief metric; of too many the ``most`` surest, in their
+    order."""
+    chief = [pair for pair in results.pairs if pair.metric == results.metrics[0]]
+    surest = sorted(chief, key=lambda pair: (pair.adjusted, pair.p))[:most]
     rows = []
     for pair in filter(surest.__contains__, chief):
         better = better_of(pair)
         points = f"{100 * pair.difference:+.1f} ({100 * pair.low:+.1f} to {100 * pair.high:+.1f})"
         tests = [f"{pair.p:.2g}", f"{pair.adjusted:.2g}", f"{pair.count:,}"]
-        words = f"{better} is better" if better else "no difference shown"
-        rows.append([pair.first, pair.second, points, *tests, words])
-    heads = ["First", "Second", "First minus second, points", "p", "p, adjusted", "Questions", "In words"]
-    others = " Comparisons by other metrics are in results.json." if len(chief) < len(results.pairs) else ""
-    lines = [f"By {text(title_of(chief[0].metric))}.{others}", table(heads, rows)]
-    if len(chief) > len(rows):
-        lines.append(f"These are the {len(rows)} surest of {len(chief):,} comparisons; results.json has all.")
-    return lines
+        rows.append(
+            [pair.first, pair.second, points, *tests, f"{better} is better" if better else "no difference shown"]
+        )
+    return ["First", "Second", "First minus second, points", "p", "p, adjusted", "Questions", "In words"], rows
+
+
+def _pairs(results: Results) -> list[str]:
+    heads, rows = pairs_table(results, _PAIRS)
+    if not rows:
+        return []
+    lead = f"By {text(title_of(results.metrics[0]))}, the surest {_PAIRS} at most; results.json has all comparisons."
+    return [lead, table(heads, rows)]
 
 
 def _right_where(results: Results, where: RightWhere) -> list[str]:
-    rows = []
-    for setup in where.setups:
+    rows, setups = [], [setup.setup.name for setup in results.setups]
+    for setup in setups:
         marks = [where.marks[question][setup] for question in where.marks]
-        others = [each for each in where.setups if each != setup]
+        others = [each for each in setups if each != setup]
         alone = where.right_are([setup]), where.right_are(others) if others else []
         counts = (f"{marks.count(mark):,}" for mark in _COUNTED)
         rows.append([setup, *counts, *map(_named, alone)])
@@ -258,8 +267,8 @@ def _right_where(results: Results, where: RightWhere) -> list[str]:
     left_out = results.questions - len(where.marks)
     sentences = [
         f"Of {counted(len(where.compared), 'question')} that every setup was scored on, all setups are right on "
-        f"{len(where.right_are(where.setups)):,} and none on {len(where.right_are(())):,}.",
-        f"An answer counts as right from a score of {RIGHT_FROM:g} on." if where.graded else "",
+        f"{len(where.right_are(setups)):,} and none on {len(where.right_are(())):,}.",
+        f"An answer counts as right from a score of {RIGHT_FROM:g} on.",
         f"{counted(left_out, 'question')} cannot be scored by this metric." if left_out else "",
     ]
     return [" ".join(filter(None, sentences)), table(heads, rows)]
@@ -320,10 +329,11 @@ def _spending(first: str, rows: Sequence[tuple[str, str, Usage, str]], prices: P
 
 def _questions(results: Results, where: RightWhere) -> list[str]:
     """A row a question, first those on which the setups differ; each cell leads to the trace."""
-    number = len(where.setups)
-    differ = sorted(where.marks, key=lambda each: len(where.right_on(each)) in (0, number))  # stable: else as they are
+    setups = [setup.setup.name for setup in results.setups]
+    alike = (0, len(setups))
+    differ = sorted(where.marks, key=lambda each: len(where.right_on(each)) in alike)  # stable: else as they are
     kinds = {answer.question: answer.kind for answer in results.answers}
-    columns = where.setups if number <= 12 else ()  # more have no room for a column each
+    columns = setups if len(setups) <= 12 else []  # more have no room for a column each
     rows = [
         [question, kinds[question], *(_linked(where, setup, question) for setup in columns)]
         + [f"{len(where.right_on(question)):,}"]

@@ -1,12 +1,11 @@
 """What retrieval finds, without any language model: recall of supporting passages by route, and how long it takes.
 
-    report = evaluate_retrieval([musique, hotpotqa], graphs)
+    report = evaluate_retrieval(musique, graphs)
     report.measured[0].rows[0]      # RouteRow(route='all', recall=(Mean(…), …), …)
     print(retrieval_markdown(report))
 
 Beside the platform's own routes stand the papers' baselines over the same passages and vectors (BM25, dense, the two
-fused by reciprocal rank), the retrievers of neo4j-graphrag where it is installed, and, where people took the questions
-apart, what searching their parts would find.
+fused by reciprocal rank), and, where people took the questions apart, what searching their parts would find.
 """
 
 from __future__ import annotations
@@ -18,34 +17,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import InputError, ServerError, StoreError, to_install
+from kgplatform.errors import InputError
 from kgplatform.evaluate import comparators
 from kgplatform.evaluate.graphs import AS_USUAL, Graphs
-from kgplatform.evaluate.metrics import all_found_at, ranks, recall_at
+from kgplatform.evaluate.metrics import CUTS, all_found_at, ranks, recall_at
 from kgplatform.evaluate.outcome import estimate
 from kgplatform.evaluate.report import interval, listed, percent, table, text
 from kgplatform.evaluate.terms import Build, DataSet, Mean, Question, Text
 from kgplatform.readers.baselines.retrieve import search_parts
 from kgplatform.records import SILENT, FoundPassage, Progress
-from kgplatform.text import WORD_RUN, counted, unknown
+from kgplatform.text import WORD_RUN, counted
 
-CUTS = (2, 5, 10)
 BY_PARTS = "all, by parts"
-OWN_ROUTES = ("all", "passage", "triple", "entity", "path", "community")
-ROUTES = (*OWN_ROUTES, BY_PARTS, *comparators.ROUTES, *comparators.OFFICIAL)
+ROUTES = ("all", "passage", "triple", "entity", "path", "community", BY_PARTS, *comparators.ROUTES)
 _WARM_UPS = 10
 """Searches of each route before its clock runs: the first ones load and compile what all others find ready."""
 _SHOWN = 5
-
-Find = Callable[[Question], tuple[Sequence[FoundPassage], str]]
-"""A search: what it found, and why it failed if it did."""
 
 
 @dataclass(frozen=True, slots=True)
 class RouteRow:
     """One route. ``recall``: for each cut the mean share of a question's supporting passages among so many results;
     ``all_found``: the share of questions with all of them there. ``p50``, ``p95``: milliseconds of a search, the
-    question's embedding included. ``failed``: questions that it could not search, which found nothing."""
+    question's embedding included."""
 
     route: str
     recall: tuple[Mean, ...]
@@ -53,7 +47,6 @@ class RouteRow:
     p50: float
     p95: float
     questions: int
-    failed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +68,8 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalReport:
-    """All data sets. ``cuts``: after how many results is counted, for ``RouteRow.recall`` and ``RouteRow.all_found``.
-    ``seconds``: of the whole run, graphs and their servers included."""
+    """``measured``: the one data set. ``cuts``: after how many results is counted, for ``RouteRow.recall`` and
+    ``RouteRow.all_found``. ``seconds``: of the whole run, the graph and its server included."""
 
     cuts: tuple[int, ...]
     measured: tuple[Measured, ...]
@@ -84,54 +77,37 @@ class RetrievalReport:
 
 
 def evaluate_retrieval(
-    datasets: Sequence[DataSet],
-    graphs: Graphs,
-    *,
-    routes: Sequence[str] = (),
-    cuts: Sequence[int] = CUTS,
-    build: Build = AS_USUAL,
-    progress: Progress = SILENT,
+    dataset: DataSet, graphs: Graphs, build: Build = AS_USUAL, progress: Progress = SILENT
 ) -> RetrievalReport:
-    """Search every question of ``datasets`` by each of ``routes``; by all that there are (``ROUTES``), without any.
+    """Search every question of ``dataset`` by each of ``ROUTES`` that the graph and the questions allow.
 
-    One data set after the other, each with a name of its own, so that one server runs at a time; no language model is
-    asked, unless ``build`` has the extractor ``llm``. Raises ``InputError`` for a route that does not exist or cannot
-    be had, for cuts that are no counts, and for a data set that does not say which passages support its answers.
+    No language model is asked, unless ``build`` has the extractor ``llm``. Raises ``InputError`` for a data set that
+    does not say which passages support its answers.
     """
     started = time.perf_counter()
-    for route in routes:
-        if route not in ROUTES:
-            raise InputError(unknown("route", route, ROUTES))
-    if not cuts or min(cuts) < 1:
-        raise InputError("Recall is counted after 1 result or more: name cuts such as 2,5,10.")
-    for dataset in datasets:
-        _check_supports(dataset)
-    alone, after = len(datasets) == 1, tuple(sorted(set(cuts)))
-    measured = tuple(_measure(dataset, graphs, tuple(routes), after, build, alone, progress) for dataset in datasets)
-    return RetrievalReport(after, measured, round(time.perf_counter() - started, 1))
+    _check_supports(dataset)
+    measured = _measure(dataset, graphs, build, progress)
+    return RetrievalReport(CUTS, (measured,), round(time.perf_counter() - started, 1))
 
 
-def _measure(
-    dataset: DataSet,
-    graphs: Graphs,
-    routes: tuple[str, ...],
-    cuts: tuple[int, ...],
-    build: Build,
-    alone: bool,
-    progress: Progress,
-) -> Measured:
+def _measure(dataset: DataSet, graphs: Graphs, build: Build, progress: Progress) -> Measured:
     questions = _usable(dataset)
-    graph = graphs.for_data_set(dataset, build, alone=alone, without_model=True)
+    graph = graphs.for_data_set(dataset, build, without_model=True)
     try:
         name, counts = graphs.name_of(graph), graph.stats().nodes
-        chosen, missing = _chosen(routes, questions, counts)
-        notes = [*missing, *_unknown_supports(graph, questions)]
-        rows = []
+        lacking = {}
+        if not counts.get("Community"):
+            lacking["community"] = "the graph has no knowledge tree (`kgplatform tree`)"
+        if not any(question.parts for question in questions):
+            lacking[BY_PARTS] = "no question was taken apart by people"
+        notes = [f"{route} is not measured: {why}." for route, why in lacking.items()]
+        notes += _unknown_supports(graph, questions)
+        chosen, rows = [route for route in ROUTES if route not in lacking], []
         for at, route in enumerate(chosen):
             progress(f"{dataset.name}: searching", at, len(chosen))
-            row, said = _row(route, graph, questions, cuts)
-            rows.append(row)
-            notes += said
+            rows.append(_row(route, graph, questions))
+            if rows[-1].questions < len(questions):
+                notes.append(f"{route}: over the {counted(rows[-1].questions, 'question')} that people took apart.")
         progress(f"{dataset.name}: searching", len(chosen), len(chosen))
         return Measured(
             dataset.name,
@@ -149,51 +125,28 @@ def _measure(
         graphs.release(graph)
 
 
-def _row(
-    route: str, graph: KnowledgeGraph, questions: Sequence[Question], cuts: tuple[int, ...]
-) -> tuple[RouteRow, list[str]]:
-    """The figures of one route, and what a person must know of them."""
+def _row(route: str, graph: KnowledgeGraph, questions: Sequence[Question]) -> RouteRow:
+    """The figures of one route."""
+
+    def find(question: Question) -> Sequence[FoundPassage]:
+        if route == BY_PARTS:
+            return search_parts(graph.search, question.parts, max(CUTS)).passages
+        return graph.search(question.text, route=route, top_k=max(CUTS)).passages
+
     asked = [question for question in questions if question.parts] if route == BY_PARTS else questions
-    find = _finder(route, graph, max(cuts))
     for question in asked[-_WARM_UPS:]:
         find(question)
     found: list[tuple[int | None, ...]] = []
     seconds: list[float] = []
-    faults: list[str] = []
     for question in asked:
         started = time.perf_counter()
-        passages, fault = find(question)
+        passages = find(question)
         seconds.append(time.perf_counter() - started)
         found.append(ranks(question.supports, passages))
-        faults += [f"{question.id}: {fault}"] if fault else []
-    notes = []
-    if faults:
-        notes.append(f"{route}: {counted(len(faults), 'question')} failed and found nothing, the first {faults[0]}")
-    if len(asked) < len(questions):
-        notes.append(f"{route}: over the {counted(len(asked), 'question')} that people took apart.")
     p50, p95 = (round(1000 * float(value), 2) for value in np.percentile(seconds, (50, 95)))
-    recall = tuple(estimate([recall_at(each, cut) for each in found]) for cut in cuts)
-    complete = tuple(estimate([all_found_at(each, cut) for each in found]) for cut in cuts)
-    return RouteRow(route, recall, complete, p50, p95, len(asked), len(faults)), notes
-
-
-def _finder(route: str, graph: KnowledgeGraph, top_k: int) -> Find:
-    """A question that neo4j-graphrag fails at has found nothing, as it would for its users, and that is told."""
-    if route == BY_PARTS:
-        return lambda question: (search_parts(graph.search, question.parts, top_k).passages, "")
-    if route not in comparators.OFFICIAL:
-        return lambda question: (graph.search(question.text, route=route, top_k=top_k).passages, "")
-    retriever = comparators.Official(graph, route)
-
-    def find(question: Question) -> tuple[Sequence[FoundPassage], str]:
-        try:
-            return retriever.search(question.text, top_k).passages, ""
-        except ServerError:
-            raise
-        except StoreError as error:
-            return (), str(error)
-
-    return find
+    recall = tuple(estimate([recall_at(each, cut) for each in found]) for cut in CUTS)
+    complete = tuple(estimate([all_found_at(each, cut) for each in found]) for cut in CUTS)
+    return RouteRow(route, recall, complete, p50, p95, len(asked))
 
 
 def _check_supports(dataset: DataSet) -> None:
@@ -215,25 +168,6 @@ def _usable(dataset: DataSet) -> list[Question]:
     return [question for question in dataset.questions if question.supports and WORD_RUN.search(question.text)]
 
 
-def _chosen(
-    routes: tuple[str, ...], questions: Sequence[Question], counts: dict[str, int]
-) -> tuple[list[str], list[str]]:
-    """The routes to measure, and why some are not. Raises ``InputError`` if one was asked for that cannot be had."""
-    lacking = {}
-    if not counts.get("Community"):
-        lacking["community"] = "the graph has no knowledge tree (`kgplatform tree`)"
-    if not any(question.parts for question in questions):
-        lacking[BY_PARTS] = "no question was taken apart by people"
-    if not comparators.is_installed():
-        why = f"neo4j-graphrag is not installed (`{to_install('graphrag')}`)"
-        lacking |= dict.fromkeys(comparators.OFFICIAL, why)
-    for route in routes:
-        if route in lacking:
-            raise InputError(f"The route {route} cannot be measured: {lacking[route]}.")
-    missing = [] if routes else [f"{route} is not measured: {why}." for route, why in lacking.items()]
-    return [route for route in routes or ROUTES if route not in lacking], missing
-
-
 def _unknown_supports(graph: KnowledgeGraph, questions: Sequence[Question]) -> list[str]:
     """Says so if supporting passages are in no document, by their titles: no search can find them."""
     titles = list(dict.fromkeys(support.title for question in questions for support in question.supports))
@@ -248,13 +182,7 @@ def _unknown_supports(graph: KnowledgeGraph, questions: Sequence[Question]) -> l
 
 def retrieval_markdown(report: RetrievalReport) -> str:
     """The report as Markdown: a table for each data set, percent with 95 % confidence intervals."""
-    explained = (
-        "R@k: the share of a question's supporting passages among the first k results, mean over the questions, in "
-        "percent, with its 95 % confidence interval (bootstrap over the questions). all@k: the share of questions with "
-        "all of them there. p50, p95: milliseconds of a search, the question's embedding included, one search at a "
-        f"time. The whole run took {report.seconds:,.0f} s."
-    )
-    parts = ["# Retrieval", explained]
+    parts = ["# Retrieval", explained(report)]
     for measured in report.measured:
         parts += [
             f"## {text(measured.dataset)}",
@@ -263,6 +191,16 @@ def retrieval_markdown(report: RetrievalReport) -> str:
             listed(measured.notes),
         ]
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def explained(report: RetrievalReport) -> str:
+    """What the figures are."""
+    return (
+        "R@k: the share of a question's supporting passages among the first k results, mean over the questions, in "
+        "percent. all@k: the share of questions with all of them there. In the report, with 95 % confidence intervals "
+        "(bootstrap over the questions). p50, p95: milliseconds of a search, the question's embedding included, one "
+        f"search at a time. The whole run took {report.seconds:,.0f} s."
+    )
 
 
 def in_words(measured: Measured) -> str:

@@ -24,7 +24,7 @@ A value alone is set for all setups, a list is varied. An option that itself tak
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -34,7 +34,7 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, validate_call
 
 from kgplatform.errors import InputError, SchemaError, SettingError
-from kgplatform.evaluate.comparators import CLOSED, OPTIONS, ROUTES
+from kgplatform.evaluate.comparators import CLOSED, ROUTES, ClosedOptions
 from kgplatform.evaluate.terms import Build, Setup
 from kgplatform.extract.bound import MODES
 from kgplatform.extract.schema import TextLoader, load_schema
@@ -51,7 +51,7 @@ _JOINED = "+"
 
 def names() -> tuple[str, ...]:
     """All readers and comparators."""
-    return (*reader_names(), *ROUTES, *OPTIONS)
+    return (*reader_names(), *ROUTES, CLOSED)
 
 
 def usual() -> str:
@@ -59,7 +59,7 @@ def usual() -> str:
     return ",".join(reader.name for reader in READERS if reader.usual)
 
 
-def parse_setups(text: str, build: Build = Build()) -> tuple[Setup, ...]:  # noqa: B008 - frozen: one serves all
+def parse_setups(text: str) -> tuple[Setup, ...]:
     """The setups that ``text`` lists, in its order, separated by commas, their options by colons.
 
     Values of options that hold several are joined by ``+``. Raises ``InputError`` for an unknown reader or option, a
@@ -68,12 +68,12 @@ def parse_setups(text: str, build: Build = Build()) -> tuple[Setup, ...]:  # noq
     written = [part.strip() for part in text.split(",")]
     if not all(written):
         raise InputError(f"A reader's name is missing. Write readers as {usual()}.", "readers")
-    setups = tuple(_parsed(each, build) for each in written)
+    setups = tuple(map(_parsed, written))
     check_distinct(setups)
     return setups
 
 
-def make_setup(name: str, options: Mapping[str, Any], build: Build = Build()) -> Setup:  # noqa: B008 - frozen
+def make_setup(name: str, options: Mapping[str, Any]) -> Setup:
     """The setup of the reader or comparator ``name`` with ``options``, whose values may be text. See ``parse_setups``.
 
     Its name says what was asked for: "youtu agent=false". Its options are those that were given, checked.
@@ -85,7 +85,7 @@ def make_setup(name: str, options: Mapping[str, Any], build: Build = Build()) ->
         raise InputError(f"{name} is the reader {reader} by the route {name}: leave {taken} out.")
     given = {key: _value(name, reader, key, value) for key, value in options.items()}
     shown = [f"{option}={_shown(value)}" for option, value in given.items()]
-    setup = Setup(" ".join([name, *shown]), reader, {**fixed, **given}, build)
+    setup = Setup(" ".join([name, *shown]), reader, {**fixed, **given})
     resolved(setup)
     return setup
 
@@ -104,9 +104,8 @@ def resolved(setup: Setup) -> dict[str, Any]:
 
     Raises ``InputError`` for an option that the reader does not have, or a value out of bounds.
     """
-    if setup.reader in OPTIONS:
-        return asdict(OPTIONS[setup.reader](**as_asked(setup)))
-    return asdict(options_for(setup.reader, as_asked(setup)))
+    given = as_asked(setup)
+    return asdict(ClosedOptions(**given) if setup.reader == CLOSED else options_for(setup.reader, given))
 
 
 def check_distinct(setups: Sequence[Setup]) -> None:
@@ -129,12 +128,12 @@ def option_names(reader: str) -> tuple[str, ...]:
 
 def needs(setup: Setup) -> tuple[Need, ...]:
     """What ``setup`` reads beside the texts."""
-    if setup.reader in OPTIONS:
-        return () if setup.reader == CLOSED else ("entities",)
+    if setup.reader == CLOSED:
+        return ()
     return tuple(find(setup.reader).needs(options_for(setup.reader, setup.options)))
 
 
-def _parsed(written: str, build: Build) -> Setup:
+def _parsed(written: str) -> Setup:
     name, *parts = written.split(":")
     options: dict[str, str] = {}
     for part in parts:
@@ -148,11 +147,11 @@ def _parsed(written: str, build: Build) -> Setup:
             options[list(options)[-1]] += f":{part.strip()}"
         else:
             raise InputError(f"{written}: {part!r} is not option=value. Write it as {READERS[0].name}:top_k=10.")
-    return make_setup(name.strip(), options, build)
+    return make_setup(name.strip(), options)
 
 
 def _options(reader: str) -> tuple[Option, ...]:
-    return options_of(OPTIONS[reader]) if reader in OPTIONS else find(reader).options
+    return options_of(ClosedOptions) if reader == CLOSED else find(reader).options
 
 
 def _value(name: str, reader: str, option: str, value: Any) -> Any:
@@ -223,16 +222,9 @@ class _File(BaseModel):
     corpus: Annotated[list[str], BeforeValidator(_listed)] = []
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """The setups in the order of the file. ``corpus``: files and folders that graphs of their own are built from."""
-
-    setups: tuple[Setup, ...]
-    corpus: tuple[Path, ...] = ()
-
-
-def read_grid(file: Path) -> Grid:
-    """The grid in ``file``. Paths in it are relative to its folder.
+def read_grid(file: Path) -> tuple[tuple[Setup, ...], tuple[Path, ...]]:
+    """The setups of the grid in ``file``, in its order, and the files and folders that graphs of their own are built
+    from. Paths in it are relative to its folder.
 
     Raises ``InputError`` for a file that cannot be read, an unknown key, reader, option or value, for setups that are
     the same, and for more than 200 of them; it names the file and the place.
@@ -255,17 +247,14 @@ def read_grid(file: Path) -> Grid:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{file}: the grid cannot be read: {error}.") from error
     except (yaml.YAMLError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f"line {mark.line + 1}: " if mark else ""
-        said = getattr(error, "problem", None) or " ".join(str(error).split())
-        raise InputError(f"{file}: {line}not valid YAML ({said}).") from error
+        raise InputError(f"{file}: not valid YAML ({' '.join(str(error).split())}).") from error
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(each + 1) if isinstance(each, int) else each for each in first["loc"])
         raise InputError(f"{file}: {place or 'the grid'}: {first['msg']}.") from error
     except (InputError, SettingError, SchemaError) as error:
         raise InputError(f"{file}: {error}") from error
-    return Grid(setups, corpus)
+    return setups, corpus
 
 
 def _of_reader(item: _Reader) -> list[Setup]:

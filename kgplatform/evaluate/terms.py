@@ -10,15 +10,27 @@ a run took is in ``Timing``, apart, so that the same questions give the same res
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from kgplatform.records import Usage
 
 PLACEHOLDER = re.compile(r"\[([^\W\d_](?:\w*[^\W_])?)#(\d{1,9})\]")
 """What stands for a hidden name, ``[PERSON#12]``: its label and its number."""
+
+
+def first_of(lines: Sequence[str], most: int) -> list[str]:
+    """The first ``most`` of ``lines``, and how many more there are."""
+    more = len(lines) - most
+    return [*lines[:most], *([f"… and {more:,} more."] if more > 0 else [])]
+
+
+def file_name(uri: str) -> str:
+    """The name of the file at ``uri``, by which a question may name a document; empty for a part of a file."""
+    address = urlsplit(uri)
+    return "" if address.fragment else unquote(address.path.rsplit("/", 1)[-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +75,7 @@ class DataSet:
     """Questions with the corpus that they are about.
 
     ``name``: "musique", "own" … ``corpus``: the texts to be ingested, each once; empty: the graph that is there.
-    ``recording``: an extraction made elsewhere, of just these texts. ``apart``: each question is about its own texts
+    ``apart``: each question is about its own texts
     (``within``) alone, and a graph that holds others too would be another task. ``faults``: what could not be used,
     a sentence each, with the place where it stands; ``skipped``: how many questions that were. ``text_of``: in place
     of a ``corpus`` that is too large to be held, makes the text of a title, the same each time.
@@ -72,7 +84,6 @@ class DataSet:
     name: str
     questions: tuple[Question, ...]
     corpus: tuple[Text, ...] = ()
-    recording: Path | None = None
     apart: bool = False
     faults: tuple[str, ...] = field(default=())
     skipped: int = 0

@@ -20,7 +20,7 @@ def write(folder: Path, text: str) -> Path:
 
 
 def test_every_combination_of_a_readers_options_or_one_option_at_a_time(tmp_path: Path) -> None:
-    grid = read_grid(
+    setups, corpus = read_grid(
         write(
             tmp_path,
             """
@@ -37,7 +37,7 @@ def test_every_combination_of_a_readers_options_or_one_option_at_a_time(tmp_path
             """,
         )
     )
-    assert [each.name for each in grid.setups] == [
+    assert [each.name for each in setups] == [
         "retrieve",
         "youtu agent=true without= top_k=5",
         "youtu agent=true without=path+entity top_k=5",
@@ -51,15 +51,15 @@ def test_every_combination_of_a_readers_options_or_one_option_at_a_time(tmp_path
         "longagent rounds=3",
         "longagent rounds=3 conflict=off",
     ], "the values by default (5 nodes, a conflict in a group) stand in the table already"
-    assert grid.setups[4].options == {"agent": False, "without": ("path", "entity"), "top_k": 5}
-    assert grid.setups[-1].options == {"rounds": 3, "conflict": "off"}, "off is a word here, and not false"
-    assert (grid.setups[0].build, grid.corpus) == (Build(), ())
+    assert setups[4].options == {"agent": False, "without": ("path", "entity"), "top_k": 5}
+    assert setups[-1].options == {"rounds": 3, "conflict": "off"}, "off is a word here, and not false"
+    assert (setups[0].build, corpus) == (Build(), ())
 
 
 def test_graphs_of_their_own_for_each_way_to_build(tmp_path: Path) -> None:
     (tmp_path / "texts").mkdir()
     (tmp_path / "ships.yaml").write_text("entities: {Ship: a vessel}", encoding="utf-8")
-    grid = read_grid(
+    setups, corpus = read_grid(
         write(
             tmp_path,
             """
@@ -73,14 +73,14 @@ def test_graphs_of_their_own_for_each_way_to_build(tmp_path: Path) -> None:
             """,
         )
     )
-    names, ours = [each.name for each in grid.setups], str(tmp_path / "ships.yaml")
+    names, ours = [each.name for each in setups], str(tmp_path / "ships.yaml")
     assert names[2:4] == [
         f"{reader}, passage_tokens=200 schema={ours} preset=book" for reader in ("retrieve", "readagent")
     ]
     assert len(set(names)) == 16
-    assert grid.setups[0].build == Build(200, "local", ours, gist={"min_words": 100, "max_words": 200})
-    assert grid.setups[-1].build.schema == "general"
-    assert grid.corpus == (tmp_path / "texts",)
+    assert setups[0].build == Build(200, "local", ours, gist={"min_words": 100, "max_words": 200})
+    assert setups[-1].build.schema == "general"
+    assert corpus == (tmp_path / "texts",)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,10 @@ def test_graphs_of_their_own_for_each_way_to_build(tmp_path: Path) -> None:
         ("readers: [retrieve, {reader: youtu, option: {}}]", "readers.2.option: Extra inputs are not permitted."),
         ("readers: [{reader: youtu, options: {agnet: [true]}}]", 'youtu: Unknown option "agnet". Did you mean agent?'),
         ("readers: [youtu, youtu]", "youtu is given twice. Give each setup once."),
-        ("{readers: [youtu], readers: [retrieve]}", "line 1: not valid YAML ('readers' is given twice)"),
+        (
+            "{readers: [youtu], readers: [retrieve]}",
+            "not valid YAML ('readers' is given twice in \"<unicode string>\", line 1",
+        ),
         ("{readers: [youtu], build: {passage_tokens: [5]}}", "PASSAGE_TOKENS: Input should be greater than"),
         ("{readers: [youtu], build: {schema: [nowhere.yaml]}}", 'Unknown schema "nowhere.yaml"'),
         ("{readers: [youtu], corpus: nowhere}", "nowhere does not exist. Paths are relative to the folder of"),

@@ -50,21 +50,6 @@ def test_the_sample_corpus(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "again.map.json").read_text())["entities"] == found
 
 
-def test_as_json_with_names_alone(tmp_path: Path) -> None:
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "a.txt").write_text("Ahab hunts the whale. [bold]The Pequod sails.")
-    names = tmp_path / "names.jsonl"
-    names.write_text('{"name": "Ahab", "type": "Person"}\n{"name": "Pequod", "type": "Ship"}')
-    out = tmp_path / "out"
-    told = json.loads(invoke(tmp_path / "in", "--out", out, "--names", names, "--json"))
-    assert (told["texts"], told["entities"], told["mentions"]) == (1, {"PERSON": 1, "SHIP": 1}, 2)
-    hidden = json.loads((out / "texts.jsonl").read_text())["text"]
-    assert hidden in (
-        "[PERSON#1] hunts the whale. [bold]The [SHIP#2] sails.",
-        "[PERSON#2] hunts the whale. [bold]The [SHIP#1] sails.",
-    )
-
-
 def test_questions_about_what_a_graph_knows(at_server: None, kg: KnowledgeGraph, tmp_path: Path) -> None:
     """The graph that holds the texts gives the names, however they were read; for other texts it is left as it is."""
     files = tmp_path / "in"
@@ -80,8 +65,11 @@ def test_questions_about_what_a_graph_knows(at_server: None, kg: KnowledgeGraph,
     recorded = tmp_path / "recorded.jsonl"
     recorded.write_text(json.dumps({"document": "school.txt", "entities": entities, "triples": triples}))
     kg.ingest(files, recorded=recorded, mode="flexible")
-    told = json.loads(invoke(files, "--out", tmp_path / "out", "--type", "Person", "--json"))
-    assert told["entities"] == {"PERSON": 6}
+    names = tmp_path / "names.jsonl"
+    names.write_text('{"name": "Ada Korn", "type": "Teacher"}\n{"name": "Pequod", "type": "Ship"}')
+    told = json.loads(invoke(files, "--out", tmp_path / "out", "--names", names, "--json"))
+    assert (told["texts"], told["mentions"]) == (1, 10)
+    assert told["entities"] == {"PERSON": 5, "TEACHER": 1}, "what the file says goes before what the graph says"
     assert {"choice simple", "reversion simple"} <= set(told["built"])
     made = [json.loads(line) for line in (tmp_path / "out.reversion.jsonl").read_text().splitlines()]
     assert {each["documents"][0] for each in made} == {"school"}

@@ -20,14 +20,14 @@ def person(name: str, *aliases: str) -> Candidate:
     return Candidate("PERSON", name, aliases, is_person=True)
 
 
-def own(*candidates: Candidate) -> list[SourceNames]:
-    return [SourceNames(candidates)]
+def own(*candidates: Candidate) -> SourceNames:
+    return SourceNames(candidates)
 
 
 AHAB = own(person("Captain Ahab", "Ahab"), Candidate("LOCATION", "Nantucket"))
 
 
-def run(folder: Path, out: Path, names: list[SourceNames] = AHAB, **more: Any) -> AnonymityReport:
+def run(folder: Path, out: Path, names: SourceNames = AHAB, **more: Any) -> AnonymityReport:
     return anonymise(folder, out, lambda _: names, **more)
 
 

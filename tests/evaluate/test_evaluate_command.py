@@ -39,7 +39,7 @@ def test_what_cannot_be_done_is_one_sentence(monkeypatch: pytest.MonkeyPatch) ->
         ([], "There are no questions. Name a file of your own "),
         (["q.jsonl", "--needles", "single"], "QUESTIONS and --needles cannot be combined: leave one of them out."),
         (["q.jsonl", "--retrieval-only", "--rate", "judge"], "--retrieval-only and --rate cannot be combined"),
-        (["--needles", "single:1k"], "'1k' is not a length. Write tokens as 1000,8000 or as 1000-16000:4."),
+        (["--needles", "single:1k"], "'1k' is not a length. Write the tokens of each text, as in 1000,8000."),
         (["q.jsonl", "--rate", "none", "--rate", "judge"], "--rate none turns the raters off"),
         (["q.jsonl"], "q.jsonl: there is no such file or folder."),
         ([QUESTIONS], "An evaluation needs a language model for the answers. Set OPENAI_API_KEY, or OPENAI_BASE_URL "),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import settings_at
@@ -15,6 +16,7 @@ from kgplatform.evaluate.graphs import CURRENT, Graphs
 from kgplatform.evaluate.terms import Build, DataSet, Question, Text
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Connection
+from kgplatform.records import Usage
 from kgplatform.settings import Settings, load_settings
 from kgplatform.testing import OpenAIServer
 
@@ -30,8 +32,8 @@ SHIPS = (
 BIRDS = (Text("Teal", "The teal is a small duck."), Text("Smew", "The smew is a duck that dives, says Ida Fenn."))
 
 
-def data_set(name: str = "ships", corpus: tuple[Text, ...] = SHIPS, recording: Path | None = None) -> DataSet:
-    return DataSet(name, (Question("1", "Who drew the Marigold?", ("Ida Fenn",)),), corpus, recording)
+def data_set(name: str = "ships", corpus: tuple[Text, ...] = SHIPS) -> DataSet:
+    return DataSet(name, (Question("1", "Who drew the Marigold?", ("Ida Fenn",)),), corpus)
 
 
 @pytest.fixture
@@ -58,30 +60,32 @@ def running(home: Path) -> list[Path]:
 def test_an_empty_graph_takes_the_texts_once_and_gives_way_to_other_texts(given: Settings) -> None:
     lines: list[str] = []
     with Graphs(given) as graphs:  # a given server has one graph alone
-        for build, alone in ((Build(), False), (Build(passage_tokens=50), True)):
+        for build, fill_empty in ((Build(), False), (Build(passage_tokens=50), True)):
             with pytest.raises(InputError, match="unset NEO4J_URI"):
-                graphs.for_data_set(data_set(), build, alone=alone)
+                graphs.for_data_set(data_set(), build, fill_empty=fill_empty)
         with pytest.raises(InputError, match="Unset NEO4J_URI"):
             graphs.empty("needles")
         assert graphs.current().documents() == []
     with Graphs(given, lines.append) as graphs:
+        spent: dict[str, Any] = {}
+        graphs.built = spent.__setitem__
         with pytest.raises(InputError, match=r"^The graph has no documents\. Run `kgplatform ingest"):
-            graphs.for_data_set(data_set(corpus=()), alone=True)
-        graph = graphs.for_data_set(data_set(), alone=True)
+            graphs.for_data_set(data_set(corpus=()))
+        graph = graphs.for_data_set(data_set())
         assert graphs.name_of(graph) == CURRENT
         assert sorted(each.title for each in graph.documents()) == ["Dunmouth", "Dunmouth", "Marigold"]
         assert graph.search("Who drew the plans of the Marigold?").passages[0].title == "Marigold"
         assert graphs.seconds[CURRENT] > 0
-        assert graphs.construction[CURRENT] == {}
+        assert spent == {CURRENT: {}}
     assert lines == ["ships: 3 texts into the graph that is there (extractor local) …"]
     with Graphs(given) as graphs:
-        assert len(graphs.for_data_set(data_set(), alone=True).documents()) == 3
+        assert len(graphs.for_data_set(data_set()).documents()) == 3
         assert graphs.seconds == {}, "nothing was done now"
-        assert graphs.for_data_set(data_set(corpus=()), alone=True) is graphs.current()
+        assert graphs.for_data_set(data_set(corpus=())) is graphs.current()
         with pytest.raises(InputError, match="give their texts too"):
-            graphs.for_data_set(data_set(corpus=()), Build(passage_tokens=50), alone=True)
+            graphs.for_data_set(data_set(corpus=()), Build(passage_tokens=50))
     with Graphs(given) as graphs:
-        graph = graphs.for_data_set(data_set(corpus=SHIPS[:1]), alone=True)
+        graph = graphs.for_data_set(data_set(corpus=SHIPS[:1]))
         assert [each.title for each in graph.documents()] == ["Marigold"]
 
 
@@ -93,32 +97,18 @@ def test_a_graph_with_just_these_texts_is_used_as_it_is_and_one_with_more_is_not
     mine.write_text(json.dumps([{"title": each.title, "text": each.text + " \n"} for each in reversed(SHIPS)]))
     kg.ingest(mine, extractor="local")
     spaced = tuple(Text(f" {each.title}", each.text + " \n") for each in SHIPS)
-    for alone in (True, False):
+    for fill_empty in (True, False):
         lines: list[str] = []
         with Graphs(given, lines.append) as graphs:
-            graph = graphs.for_data_set(data_set(corpus=spaced), alone=alone)
+            graph = graphs.for_data_set(data_set(corpus=spaced), fill_empty=fill_empty)
             assert {each.source for each in graph.documents()} == {mine.as_uri()}
         assert lines == ["ships: the current graph contains exactly its 3 texts."]
     more.write_text(json.dumps([{"title": each.title, "text": each.text} for each in BIRDS]))
     kg.ingest(more, extractor="local")
-    with Graphs(given) as graphs, pytest.raises(InputError, match=r"the 3 texts of ships and 2 others.*home=FOLDER"):
-        graphs.for_data_set(data_set(corpus=spaced), alone=True)
-    with Graphs(given) as graphs, pytest.raises(InputError, match="the one at NEO4J_URI holds other texts"):
-        graphs.for_data_set(data_set("seas", (Text("Sea", "The sea is salt."),)), alone=True)
+    for texts in (spaced, (Text("Sea", "The sea is salt."),)):
+        with Graphs(given) as graphs, pytest.raises(InputError, match="the one at NEO4J_URI holds other texts"):
+            graphs.for_data_set(data_set(corpus=texts))
     assert len(kg.documents()) == 5
-
-
-def test_a_recording_is_the_extraction(given: Settings, tmp_path: Path) -> None:
-    recording = tmp_path / "openie.json"
-    fact = {"extracted_entities": ["Ida Fenn"], "extracted_triples": [["Ida Fenn", "drew", "Marigold"]]}
-    none = {"extracted_entities": [], "extracted_triples": []}
-    items = [{"title": each.title, "text": each.text, **(fact if each == SHIPS[0] else none)} for each in SHIPS]
-    recording.write_text(json.dumps(items))
-    lines: list[str] = []
-    with Graphs(given, lines.append) as graphs:
-        graph = graphs.for_data_set(data_set(recording=recording), alone=True)
-        assert "Ida Fenn drew Marigold" in [each.text for each in graph.search("Who drew the Marigold?").facts]
-    assert lines == ["ships: 3 texts into the graph that is there (extractor recorded) …"]
 
 
 FOUND = json.dumps(
@@ -129,11 +119,11 @@ FOUND = json.dumps(
 def test_a_model_that_is_configured_reads_the_texts_and_what_it_costs_is_kept(given: Settings) -> None:
     with OpenAIServer(lambda messages: FOUND) as server:
         settings = given.model_copy(update={"openai_base_url": server.base_url})
-        spent = []
+        spent: list[dict[str, Usage]] = []
         for _ in range(2):
             with Graphs(settings) as graphs:
-                graphs.for_data_set(data_set(), alone=True)
-                spent.append(graphs.construction[CURRENT])
+                graphs.built = lambda graph, stages: spent.append(stages)
+                graphs.for_data_set(data_set())
                 paid = graphs.ledger.total.calls
         assert len(server.requests_to("/chat/completions")) == 3
         assert sum(each.calls for each in spent[0].values()) == 3
@@ -145,9 +135,9 @@ def test_a_budget_that_ends_while_the_graph_is_built(given: Settings) -> None:
     with OpenAIServer(lambda messages: FOUND) as server:
         settings = given.model_copy(update={"openai_base_url": server.base_url, "token_budget": 1, "concurrency": 1})
         with Graphs(settings) as graphs, pytest.raises(BudgetError, match="budget of 1 tokens is used up"):
-            graphs.for_data_set(data_set(), alone=True)
+            graphs.for_data_set(data_set())
         with Graphs(settings.model_copy(update={"token_budget": None})) as graphs:
-            graph = graphs.for_data_set(data_set(), alone=True)
+            graph = graphs.for_data_set(data_set())
             assert all(each.extracted == each.passages for each in graph.documents())
 
 
@@ -175,8 +165,8 @@ def test_a_data_set_has_a_graph_of_its_own_and_an_empty_graph_begins_anew(manage
     lines: list[str] = []
     apart, build = data_set("birds-apart", BIRDS), Build(passage_tokens=20)
     with pytest.raises(KeyboardInterrupt), Graphs(managed, lines.append) as graphs:
-        birds = graphs.for_data_set(apart, build, alone=False)
-        assert graphs.for_data_set(apart, build, alone=False) is birds
+        birds = graphs.for_data_set(apart, build, fill_empty=False)
+        assert graphs.for_data_set(apart, build, fill_empty=False) is birds
         assert graphs.name_of(birds).startswith("birds-apart-local-")
         folder = birds.settings.home_folder
         assert birds.settings.passage_tokens == 20

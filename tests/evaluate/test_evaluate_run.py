@@ -17,7 +17,6 @@ from simulated_readers import reply
 from kgplatform.client import KnowledgeGraph
 from kgplatform.concurrency.threads import MOST_FAILURES
 from kgplatform.errors import BudgetError, InputError, ModelError
-from kgplatform.evaluate.comparators import OFFICIAL, is_installed
 from kgplatform.evaluate.evaluation import EvaluationPlan, evaluate
 from kgplatform.evaluate.graphs import Graphs
 from kgplatform.evaluate.kept_answers import inquiry_for
@@ -253,7 +252,7 @@ def test_prepared_it_has_pages_tree_and_facts_and_every_reader_is_asked_for_a_ph
     with pytest.raises(InputError, match=r"^readagent reads gists of pages, and 3 documents have none\. "):
         desk.run("readagent,graphreader")
     assert desk.asked == []
-    there = ",".join(name for name in names() if name not in OFFICIAL or is_installed())
+    there = ",".join(names())
     results, _ = desk.run(there, lamp, prepare=True, raters=())
     assert not [each for each in results.notes if "no knowledge tree" in each or "atomic facts" in each]
     assert all(each.pages for each in graph.documents())

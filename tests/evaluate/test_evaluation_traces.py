@@ -81,7 +81,10 @@ def test_strange_ids_have_files_of_their_own(tmp_path: Path) -> None:
     """On any system: letters of either case, in any form, and names that some systems keep for themselves."""
     ids = ["../../etc/passwd", "", " ", "a/b", "a_b", "A/b", "a\\b", "..", "x" * 5000, "x" * 5001, "v1.2", "v1.3"]
     ids += ["é", "e\u0301", "人", "\ud800", "q", "Q", "con.", "con", "a\0b", slug("a/b"), slug(slug("a/b"))]
-    files = [write_trace(tmp_path, SETUP, replace(QUESTION, id=each), replace(ANSWER, note=each)) for each in ids]
+    files = [
+        write_trace(tmp_path, SETUP, replace(QUESTION, id=each), replace(ANSWER, note=each), trace_in_words)
+        for each in ids
+    ]
     assert len({file.name.lower() for file in files}) == len(ids)
     assert all(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._=+-]{0,72}\.json", file.name) for file in files)
     assert {file.parent.parent for file in files} == {tmp_path}
@@ -90,8 +93,10 @@ def test_strange_ids_have_files_of_their_own(tmp_path: Path) -> None:
 
 
 def test_only_the_owner_may_read_them_and_a_second_run_replaces_them(tmp_path: Path) -> None:
-    file = write_trace(tmp_path / "new" / FOLDER, SETUP, QUESTION, ANSWER)
-    assert write_trace(tmp_path / "new" / FOLDER, SETUP, QUESTION, replace(ANSWER, text="Other.")) == file
+    file = write_trace(tmp_path / "new" / FOLDER, SETUP, QUESTION, ANSWER, trace_in_words)
+    assert (
+        write_trace(tmp_path / "new" / FOLDER, SETUP, QUESTION, replace(ANSWER, text="Other."), trace_in_words) == file
+    )
     assert read_trace(file).text == "Other."
     assert [stat.S_IMODE(path.stat().st_mode) for path in (file, file.with_suffix(".txt"))] == [0o600] * 2
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700

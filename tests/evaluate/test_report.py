@@ -29,7 +29,13 @@ FIVE = {
     "longagent": "xxxxxxxxxx",
 }
 NASTY = "a|b *c* `d` <b>e</b> [f](g) $x^2$ #h & ~i~ \\"
-PRICES = Prices("USD", "2026-04-02", {"gpt-4o-mini": (0.15, 0.60), "gpt-4o": (2.5, 10.0)})
+PRICES = Prices.model_validate(
+    {
+        "currency": "USD",
+        "as_of": "2026-04-02",
+        "models": {"gpt-4o-mini": {"input": 0.15, "output": 0.60}, "gpt-4o": {"input": 2.5, "output": 10.0}},
+    }
+)
 
 
 def tables(report: str) -> list[list[list[str]]]:
@@ -45,21 +51,21 @@ def tables(report: str) -> list[list[list[str]]]:
     return found
 
 
-def table(report: str, title: str) -> list[list[str]]:
-    """The first table below the heading ``title``."""
-    return tables(report[report.index(f"\n## {title}") :])[0]
+def table(report: str, title: str, place: int = 0) -> list[list[str]]:
+    """The first table below the heading ``title``, or a later one."""
+    return tables(report[report.index(f"\n## {title}") :])[place]
 
 
-def test_the_first_table_has_scores_with_intervals_and_what_a_question_costs() -> None:
+def test_the_first_tables_have_scores_with_intervals_and_what_a_question_costs() -> None:
     results = results_of(FIVE)
-    rows = table(markdown(results, timing_of(results), PRICES), "Scores and costs")[1:]
-    by_name = {row[0]: row[1:] for row in rows}
-    assert list(by_name) == list(FIVE)
-    assert re.fullmatch(r"60\.0 \(\d+\.\d–\d+\.\d\)", by_name["graphreader"][0])
+    report = markdown(results, timing_of(results), PRICES)
+    scores, costs = ({row[0]: row[1:] for row in table(report, "Scores and costs", place)[1:]} for place in range(2))
+    assert list(scores) == list(costs) == list(FIVE)
+    assert re.fullmatch(r"60\.0 \(\d+\.\d–\d+\.\d\)", scores["graphreader"][0])
     # Seconds 40 … 49: the median is 44.5, the 95th percentile 48.55. Tokens: 50,000 × 0.15 + 50 × 0.60 a million.
-    assert by_name["graphreader"][-7:] == ["30.0", "50,000", "50", "44.5 s", "48.5 s", "0", "0.0075"]
-    assert by_name["longagent"][0] == "0.0 (0.0–0.0)"
-    assert by_name["longagent"][-7:] == ["–", "–", "–", "–", "–", "10", "–"]
+    assert costs["graphreader"] == ["30.0", "50,000", "50", "44.5 s", "48.5 s", "0", "0.0075"]
+    assert scores["longagent"][0] == "0.0 (0.0–0.0)"
+    assert costs["longagent"] == ["–", "–", "–", "–", "–", "10", "–"]
 
 
 def test_the_members_of_a_team_are_paid_by_their_own_model() -> None:
@@ -74,7 +80,7 @@ def test_the_members_of_a_team_are_paid_by_their_own_model() -> None:
     cost = per_question(results, Timing({}), PRICES)["longagent"]
     assert cost is not None
     assert cost.money == pytest.approx(2.5 + 0.15)
-    unknown = Prices("USD", "2026-04-02", {"gpt-4o-mini": (0.15, 0.60)})
+    unknown = PRICES.model_copy(update={"models": {"gpt-4o-mini": PRICES.models["gpt-4o-mini"]}})
     assert (cost := per_question(results, Timing({}), unknown)["longagent"]) is not None
     assert cost.money is None
 
@@ -96,10 +102,9 @@ def test_who_is_right_where() -> None:
         *(["q01"], ["q04"], ["q02"], ["q03"], ["q05"]),
     ]
     assert where.marks["q05"] == {"a": "refused", "b": "failed", "c": "right"}
-    assert not where.graded
     graded = right_where(results_of({"a": "+-0", "b": "---"}, values={"+": 0.5, "-": 0.49}))
     assert graded is not None
-    assert (graded.graded, graded.right_are("a")) == (True, ["q01"]), "right from a half on"
+    assert graded.right_are("a") == ["q01"], "right from a half on"
 
 
 def test_questions_lead_to_their_traces_those_first_on_which_the_setups_differ() -> None:
@@ -136,7 +141,8 @@ def test_every_stage_of_a_setup_is_paid_by_its_own_model() -> None:
     spent = {"embed": Usage(2, 1_000_000, 0), "answer": Usage(2, 1_000_000, 500_000)}
     setups = tuple(replace(each, spent=spent) for each in results.setups)
     results = replace(results, setups=setups, embedder="small")
-    prices = replace(PRICES, models={**PRICES.models, "small": (0.02, 0.0)})
+    small = PRICES.models["gpt-4o"].model_copy(update={"input": 0.02, "output": 0.0})
+    prices = PRICES.model_copy(update={"models": {**PRICES.models, "small": small}})
     built = {"graph": {"extract": Usage(3, 1_000_000, 0), "embed": Usage(3, 2_000_000, 0)}}
     timing = replace(timing_of(results), construction=built, rating={"judge": Usage(7, 100_000, 0)})
     report = markdown(results, timing, prices)
@@ -153,20 +159,22 @@ def test_every_stage_of_a_setup_is_paid_by_its_own_model() -> None:
 
 def test_a_terminal_says_who_is_better(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     results = results_of({"retrieve": "-" * 20, "youtu": "+" * 20, "[bold]x": "-" * 19 + "x"})
-    terminal = Console(highlight=False, width=80, record=True, file=(tmp_path / "terminal").open("w"))
+    terminal = Console(
+        highlight=False, width=160, force_terminal=True, record=True, file=(tmp_path / "terminal").open("w")
+    )
     monkeypatch.setattr(evaluation, "console", lambda: terminal)
     evaluation.show_results(results, timing_of(results), PRICES, tmp_path)
     out = terminal.export_text()
-    assert "youtu is better than retrieve by 100.0 points (100.0 to 100.0; p 5.7e-06, adjusted)\n" in out
-    assert "youtu is better than [bold]x by" in out
-    assert "No difference is shown for 1 other pair." in out
+    rows = [" ".join(line.split()) for line in out.splitlines()]
+    assert "retrieve │ youtu │ -100.0 (-100.0 to -100.0) │ 1.9e-06 │ 5.7e-06 │ 20 │ youtu is better" in rows
+    assert "retrieve │ [bold]x │ +0.0 (+0.0 to +0.0) │ 1 │ 1 │ 20 │ no difference shown" in rows
 
 
 def test_the_shipped_table_has_the_default_model_and_a_date() -> None:
     prices = load_prices()
     default = str(Settings.model_fields["chat_model"].default)
     assert default in prices.models
-    assert (prices.currency, prices.as_of) == ("USD", "2026-04-02")
+    assert (prices.currency, str(prices.as_of)) == ("USD", "2026-04-02")
     assert OPENAI_DEFAULT in prices.models
     assert [embedding_model(each) for each in ("openai", "openai:big", "hash:64", "local:x")] == [
         OPENAI_DEFAULT,
@@ -174,7 +182,8 @@ def test_the_shipped_table_has_the_default_model_and_a_date() -> None:
         "",
         "",
     ]
-    for model, (given, written) in prices.models.items():
+    for model, price in prices.models.items():
+        given, written = price.input, price.output
         assert 0 < given < written or (model.startswith("text-embedding") and given > 0 and written == 0)
 
 
@@ -188,9 +197,7 @@ def test_an_amount_is_tokens_times_price(tmp_path: Path) -> None:
     assert prices.cost(Usage(), "small") == 0
     assert prices.cost(Usage(1, 10, 10), "free") == 0
     assert prices.cost(Usage(1, 10, 10), "small-2") is None
-    assert prices.lacking("small") == ""
-    assert prices.lacking("small-2").startswith("The table has no price for small-2, so amounts are missing")
-    assert (prices.currency, prices.as_of) == ("EUR", "2026-11-01")
+    assert (prices.currency, str(prices.as_of)) == ("EUR", "2026-11-01")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,19 +9,12 @@ import pytest
 from conftest import settings_at, wipe
 
 from kgplatform.errors import InputError
-from kgplatform.evaluate import comparators
 from kgplatform.evaluate.graphs import CURRENT, Graphs
-from kgplatform.evaluate.retrieval import (
-    ROUTES,
-    Measured,
-    evaluate_retrieval,
-)
+from kgplatform.evaluate.retrieval import ROUTES, Measured, RouteRow, evaluate_retrieval
 from kgplatform.evaluate.terms import DataSet, Mean, Question, Text
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import Settings, load_settings
 from kgplatform.testing import ScriptedChat
-
-pytestmark = pytest.mark.filterwarnings("ignore:The default returned 'id' field:DeprecationWarning")
 
 CORPUS = (
     Text("Marigold", "The Marigold was a paddle steamer. Ida Fenn drew its plans in Dunmouth."),
@@ -54,14 +46,17 @@ def given(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) ->
     return settings_at(neo4j_server, tmp_path_factory.mktemp("home"))
 
 
-def measured(
-    given: Settings, dataset: DataSet = SHIPS, routes: Sequence[str] = (), cuts: Sequence[int] = (1, 5)
-) -> Measured:
+def measured(given: Settings) -> Measured:
     chat = ScriptedChat([])
     with Graphs(given, chat=chat) as graphs:
-        report = evaluate_retrieval([dataset], graphs, routes=routes, cuts=cuts)
+        report = evaluate_retrieval(SHIPS, graphs)
     assert chat.calls == [], "no model is asked"
+    assert report.cuts == (2, 5, 10)
     return report.measured[0]
+
+
+def rows_of(found: Measured) -> dict[str, RouteRow]:
+    return {row.route: row for row in found.rows}
 
 
 def test_every_route_is_measured(given: Settings) -> None:
@@ -70,14 +65,11 @@ def test_every_route_is_measured(given: Settings) -> None:
     assert (found.dataset, found.questions, found.left_out) == ("ships", 2, 3)
     assert (found.documents, found.passages, found.graph, found.embedder) == (5, 5, CURRENT, "hash:64")
     assert found.seconds > 0
-    rows = {row.route: row for row in found.rows}
-    for route in ("all", "bm25", "official-hybrid"):
+    rows = rows_of(found)
+    for route in ("all", "bm25"):
         assert rows[route].recall[1].mean == 1.0, route
         assert rows[route].all_found[1] == Mean(1.0, 1.0, 1.0, 2)
-    assert all(row.p95 >= row.p50 > 0 and row.failed == 0 for row in found.rows)
-    # Two passages are needed for one question, one for the other: the first result is one of each at best.
-    assert rows["bm25"].recall[0].mean == 0.75
-    assert rows["bm25"].all_found[0].mean == 0.5
+    assert all(row.p95 >= row.p50 > 0 for row in found.rows)
     assert rows["all, by parts"].questions == 1
     assert rows["all, by parts"].recall[1].mean == 1.0
     assert found.notes == (
@@ -86,37 +78,23 @@ def test_every_route_is_measured(given: Settings) -> None:
     )
 
 
-def test_a_question_that_the_official_retriever_fails_at(given: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparators, "escaped", lambda text: text)
-    asked = (*QUESTIONS[:2], Question("slash", "Which duck/teal dives?", ("smew",), supports=(Text("Smew"),)))
-    found = measured(given, replace(SHIPS, questions=asked), routes=("official-hybrid",))
-    assert found.rows[0].failed == 1
-    assert found.rows[0].all_found[1].mean == pytest.approx(2 / 3)
-    assert "1 question failed and found nothing, the first slash: " in found.notes[-1]
-
-
 def test_the_tree_has_a_row_where_there_is_one(given: Settings) -> None:
     """The last, for it changes the graph."""
-    with pytest.raises(InputError, match="community cannot be measured: the graph has no knowledge tree"):
-        measured(given, routes=("community",))
     with Graphs(given) as graphs:
         graphs.current().build_tree()
-    assert measured(given, routes=("community",)).rows[0].questions == 2
+    assert rows_of(measured(given))["community"].questions == 2
 
 
 @pytest.mark.parametrize(
-    ("dataset", "routes", "cuts", "words"),
+    ("dataset", "words"),
     [
-        (SHIPS, ("denze",), (5,), 'Unknown route "denze".*Did you mean dense?'),
-        (replace(SHIPS, apart=True), (), (5,), "Each question of ships is about a text of its own"),
-        (replace(SHIPS, questions=QUESTIONS[2:3]), (), (5,), "No question of ships names the passages"),
+        (replace(SHIPS, apart=True), "Each question of ships is about a text of its own"),
+        (replace(SHIPS, questions=QUESTIONS[2:3]), "No question of ships names the passages"),
     ],
 )
-def test_what_cannot_be_measured(
-    tmp_path: Path, dataset: DataSet, routes: Sequence[str], cuts: Sequence[int], words: str
-) -> None:
+def test_what_cannot_be_measured(tmp_path: Path, dataset: DataSet, words: str) -> None:
     """It is said before any graph is opened."""
     settings = load_settings(home=tmp_path / "home", embedder="hash:64")
     with Graphs(settings) as graphs, pytest.raises(InputError, match=words):
-        evaluate_retrieval([dataset], graphs, routes=routes, cuts=cuts)
+        evaluate_retrieval(dataset, graphs)
     assert not (settings.home_folder / "evaluation").exists()

@@ -70,7 +70,7 @@ def work(triples: Sequence[tuple[str, str, str]]) -> Work:
     statements = tuple(
         StatedTriple(s, p, o, f"{s} {p} {o} in {1800 + n}.", "Doc") for n, (s, p, o) in enumerate(triples)
     )
-    return Work(Dictionary.of([SourceNames(candidates)], [each.text for each in statements]), statements)
+    return Work(Dictionary.of(SourceNames(candidates), [each.text for each in statements]), statements)
 
 
 def test_the_four_kinds_and_a_reversion_has_all_that_is_hidden_in_it() -> None:

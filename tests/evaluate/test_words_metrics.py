@@ -20,10 +20,10 @@ from kgplatform.evaluate.metrics import (
     exact_match,
     f1,
     f1_star,
-    need_rouge,
     normalised,
     plain,
     rouge,
+    rouge_scorer,
 )
 
 ASCII = st.text(st.characters(codec="ascii"), max_size=60)
@@ -159,11 +159,11 @@ def test_rouge_counts_letters_that_are_not_english() -> None:
 
 def test_without_its_package_rouge_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rouge_score.rouge_scorer", None)
-    scores._scorer.cache_clear()
+    scores.rouge_scorer.cache_clear()
     with pytest.raises(SettingError, match=re.escape(to_install("evaluate"))):
-        need_rouge()
+        rouge_scorer()
     monkeypatch.undo()
-    need_rouge()
+    rouge_scorer()
 
 
 @pytest.mark.parametrize(

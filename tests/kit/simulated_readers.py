@@ -525,8 +525,8 @@ def by_rank(question: str, text: str, *, most: int = 1) -> str:
     if not (rank and numbers):
         return ""
     if most > 1:
-        return ", ".join(map(str, numbers[:1] if RANKS[rank] < 0 else numbers[-most:][::-1]))
-    return str(numbers[0] if RANKS[rank] < 0 else numbers[-min(RANKS[rank], len(numbers))])
+        return ", ".join(map(str, numbers[-most:][::-1]))
+    return str(numbers[-min(RANKS[rank], len(numbers))])
 
 
 def main() -> None:

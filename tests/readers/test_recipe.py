@@ -122,7 +122,7 @@ def test_evaluate(sample: KnowledgeGraph, tmp_path: Path) -> None:
     assert outcome.answer is not None
     assert (outcome.answer.reader, len(outcome.answer.citations)) == ("bestfact", 1)
     (tmp_path / "grid.yaml").write_text("readers: [{reader: bestfact, options: {places: [1, 2]}}]")
-    assert [each.name for each in read_grid(tmp_path / "grid.yaml").setups] == [
+    assert [each.name for each in read_grid(tmp_path / "grid.yaml")[0]] == [
         "bestfact places=1",
         "bestfact places=2",
     ]

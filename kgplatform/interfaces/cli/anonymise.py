@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,17 +21,13 @@ _SHOWN = 20
 
 Folder = Annotated[Path, typer.Argument(help="The folder with the texts.", show_default=False)]
 Out = Annotated[Path, typer.Option("--out", help="The output folder, new or empty.", show_default=False)]
-Types = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--type",
-        metavar="TYPE",
-        help="Hide names that the graph has of this type. May be repeated. Default: Person and Location, if --names is "
-        "not given.",
-    ),
-]
 NamesFile = Annotated[
-    Path | None, typer.Option("--names", metavar="FILE", help="Your own names: JSON lines {name, type, aliases}.")
+    Path | None,
+    typer.Option(
+        "--names",
+        metavar="FILE",
+        help="Names of your own, besides persons and places: JSON lines {name, type, aliases}.",
+    ),
 ]
 Questions = Annotated[
     Path | None,
@@ -41,7 +38,6 @@ Questions = Annotated[
 def anonymise(
     folder: Folder,
     out: Out,
-    types: Types = None,
     names: NamesFile = None,
     questions: Questions = None,
     home: Home = None,
@@ -50,29 +46,28 @@ def anonymise(
     """Replace names in texts by placeholders such as [PERSON#12], and write a map of what each stands for."""
     from kgplatform.evaluate.anonymise import anonymise as run
     from kgplatform.evaluate.graphs import Graphs
-    from kgplatform.evaluate.hidden_names import DEFAULT_TYPES, names_from_file, names_of_texts
+    from kgplatform.evaluate.hidden_names import names_from_file, names_of_texts
     from kgplatform.interfaces.cli.show import terminal
 
+    own = names_from_file(names) if names else ()
     with terminal.ProgressLines() as progress:
 
-        def found(documents: Sequence[Document]) -> Sequence[SourceNames]:
-            own = [names_from_file(names)] if names else []
-            if own and not types:
-                return own
+        def find(documents: Sequence[Document]) -> SourceNames:
             with Graphs(settings_of(home), note, progress) as graphs:
-                return [*own, names_of_texts(graphs, folder.resolve().name, documents, types or DEFAULT_TYPES)]
+                found = names_of_texts(graphs, folder.resolve().name, documents)
+            return replace(found, candidates=(*own, *found.candidates))
 
-        report = run(folder, out, found, questions)
+        report = run(folder, out, find, questions)
     terminal.show(as_json, report, _show)
 
 
 def _show(report: AnonymityReport) -> None:
+    from kgplatform.evaluate.terms import first_of
     from kgplatform.interfaces.cli.show.terminal import console, safe
 
     kinds = ", ".join(f"{count:,} {label}" for label, count in report.entities.items())
     made = ", ".join(f"{count:,} {kind}" for kind, count in report.built.items())
     left_out = [f"Left out: {each.path}: {each.reason}" for each in report.skipped]
-    more = [f"and {len(left_out) - _SHOWN:,} more (--json lists all)"] if len(left_out) > _SHOWN else []
     names = ", ".join(f"{name} ({count:,})" for name, count in report.left)
     lines = [
         f"{counted(report.texts, 'text')} in {report.out}: {counted(report.mentions, 'mention')} of "
@@ -80,8 +75,7 @@ def _show(report: AnonymityReport) -> None:
         f"Map: {report.map}. Store it apart from the texts: it has every name.",
         f"Questions: {report.questions}" if report.questions else "",
         f"Questions about the hidden names: {report.built_file} ({made})" if report.built_file else "",
-        *left_out[:_SHOWN],
-        *more,
+        *first_of(left_out, _SHOWN),
         f"Names of unknown type, left unchanged (add those that matter with --names): {names}" if names else "",
     ]
     for line in filter(None, lines):

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import unquote, urlsplit
 
 import typer
 
-from kgplatform.errors import InputError, SettingError
+from kgplatform.errors import InputError
 from kgplatform.interfaces.cli.shared import EXTRACTOR_NAMES, AsJson, Home, TokenBudget, flag, known_extractor, note
 
 if TYPE_CHECKING:
     from kgplatform.evaluate.costs import Prices
-    from kgplatform.evaluate.evaluation import EvaluationPlan
     from kgplatform.evaluate.terms import DataSet, Results, Setup, Timing
     from kgplatform.settings import Settings
 
@@ -26,9 +23,9 @@ _NONE = "none"
 _FAULTS_TOLD = 5
 
 Questions = Annotated[
-    list[Path] | None,
+    Path | None,
     typer.Argument(
-        help="Your own questions about the graph (JSON lines), or files or folders of data sets.",
+        help="Your own questions about the graph (JSON lines), or the file or folder of a data set.",
         show_default=False,
     ),
 ]
@@ -65,12 +62,14 @@ JudgeModel = Annotated[
 Prepare = Annotated[
     bool, typer.Option("--prepare", help="First build what the readers need: gists, the tree, atomic facts.")
 ]
-Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Ask only the first N questions of each data set.")]
+Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Ask only the first N questions.")]
 Parallel = Annotated[
     int | None,
     typer.Option("--parallel", min=1, help="Parallel questions. Default: 1, which keeps timings comparable."),
 ]
-Repeat = Annotated[int, typer.Option("--repeat", min=1, help="Number of repetitions, to see how replies vary.")]
+Repeat = Annotated[
+    int | None, typer.Option("--repeat", min=1, help="Number of repetitions, to see how replies vary. Default: 1.")
+]
 PricesFile = Annotated[Path | None, typer.Option("--prices", help="Your own table of prices per million tokens.")]
 Extractor = Annotated[
     str | None,
@@ -99,7 +98,7 @@ def evaluate(
     prepare: Prepare = False,
     limit: Limit = None,
     parallel: Parallel = None,
-    repeat: Repeat = 1,
+    repeat: Repeat = None,
     prices: PricesFile = None,
     extractor: Extractor = None,
     out: Out = Path("evaluation"),
@@ -109,20 +108,15 @@ def evaluate(
 ) -> None:
     """Compare readers on questions: answers, scores, costs, tables and plots. Stop and resume it at any time."""
     given = {name: value for name, value in locals().items() if value not in (None, False, [])}
-    if repeat == 1:
-        del given["repeat"]
     _check_options(given)
-    from kgplatform.evaluate.evaluation import NO_MODEL
     from kgplatform.settings import load_settings
 
     settings = load_settings(home=home, token_budget=token_budget)
-    datasets = _data_sets(given)
+    dataset = _data_set(given)
     if retrieval_only:
-        _measure_retrieval(settings, datasets, given)
-    elif settings.openai_api_key is None and settings.openai_base_url is None:
-        raise SettingError(NO_MODEL, "retrieval_only")
+        _measure_retrieval(settings, dataset, given)
     else:
-        _evaluate(settings, datasets, given)
+        _evaluate(settings, dataset, given)
 
 
 def _check_options(given: Mapping[str, Any]) -> None:
@@ -141,37 +135,28 @@ def _check_options(given: Mapping[str, Any]) -> None:
         raise InputError("--rate none turns the raters off: leave out the other raters and --judge-model.")
 
 
-def _data_sets(given: Mapping[str, Any]) -> list[DataSet]:
-    """The data sets that are named. The same one from two places is two: each has its own folder of results."""
+def _data_set(given: Mapping[str, Any]) -> DataSet:
+    """The data set that is named."""
     from kgplatform.evaluate.datasets import load
     from kgplatform.evaluate.needles import needle_data_set, parse_lengths
+    from kgplatform.evaluate.terms import first_of
 
     if "needles" in given:
         kind, _, lengths = given["needles"].partition(":")
-        return [needle_data_set(kind, parse_lengths(lengths or _LENGTHS))]
-    found: list[DataSet] = []
-    names: list[str] = []
-    for path in given["questions"]:
-        dataset = load(path, limit=given.get("limit"))
-        for fault in dataset.faults[:_FAULTS_TOLD]:
-            note(fault)
-        if (more := len(dataset.faults) - _FAULTS_TOLD) > 0:
-            note(f"… and {more:,} more. {dataset.skipped:,} questions were left out.")
-        names.append(dataset.name)
-        number = names.count(dataset.name)
-        found.append(replace(dataset, name=f"{dataset.name} {number}") if number > 1 else dataset)
-    return found
+        return needle_data_set(kind, parse_lengths(lengths or _LENGTHS))
+    dataset = load(given["questions"], limit=given.get("limit"))
+    for fault in first_of(dataset.faults, _FAULTS_TOLD):
+        note(fault)
+    return dataset
 
 
 def _setups(given: Mapping[str, Any]) -> tuple[tuple[Setup, ...], tuple[Path, ...]]:
     """The setups, with how their graphs are built, and the files that a grid builds graphs from."""
     from kgplatform.evaluate.setups import parse_setups, read_grid, usual
 
+    setups, corpus = parse_setups(given.get("readers") or usual()), ()
     if "grid" in given:
-        grid = read_grid(given["grid"])
-        setups, corpus = grid.setups, grid.corpus
-    else:
-        setups, corpus = parse_setups(given.get("readers") or usual()), ()
+        setups, corpus = read_grid(given["grid"])
     extractor = given.get("extractor")
     if extractor is not None:  # where a grid does not say otherwise
         builds = [replace(setup.build, extractor=setup.build.extractor or extractor) for setup in setups]
@@ -181,7 +166,7 @@ def _setups(given: Mapping[str, Any]) -> tuple[tuple[Setup, ...], tuple[Path, ..
 
 def _with_corpus(settings: Settings, dataset: DataSet, corpus: Sequence[Path]) -> DataSet:
     """``dataset`` with the texts in the files of ``corpus``. Raises ``InputError`` where it has its own."""
-    from kgplatform.evaluate.terms import Text
+    from kgplatform.evaluate.terms import Text, file_name
     from kgplatform.records import SkippedFile
     from kgplatform.sources.load import load_within
 
@@ -195,9 +180,8 @@ def _with_corpus(settings: Settings, dataset: DataSet, corpus: Sequence[Path]) -
             note(f"{document.path} is left out: {document.reason}")
             continue
         texts.append(Text(document.title, document.text))
-        # A file of its own: questions may name it, and its texts go without its name.
-        if document.uri == document.source:
-            titles[unquote(urlsplit(document.uri).path.rsplit("/", 1)[-1])] = document.title
+        titles[file_name(document.uri)] = document.title  # its texts go without it
+    titles.pop("", None)
     questions = [
         replace(
             question,
@@ -209,98 +193,71 @@ def _with_corpus(settings: Settings, dataset: DataSet, corpus: Sequence[Path]) -
     return replace(dataset, corpus=tuple(texts), questions=tuple(questions))
 
 
-def _evaluate(settings: Settings, datasets: Sequence[DataSet], given: Mapping[str, Any]) -> None:
+def _evaluate(settings: Settings, dataset: DataSet, given: Mapping[str, Any]) -> None:
+    """Ask, write, show. Runs after the first have a folder and a cache of their own; at the end the report tells of all
+    of them."""
     from kgplatform.evaluate.costs import load_prices
     from kgplatform.evaluate.evaluation import EvaluationPlan
-    from kgplatform.evaluate.kept_answers import slug
+    from kgplatform.evaluate.evaluation import evaluate as run
+    from kgplatform.evaluate.graphs import Graphs
+    from kgplatform.evaluate.journal import write_whole
+    from kgplatform.evaluate.outcome import as_json, spread
     from kgplatform.interfaces.cli.show.answers import trace_in_words
     from kgplatform.interfaces.cli.show.evaluation import show_results
-    from kgplatform.interfaces.cli.show.terminal import print_json
+    from kgplatform.interfaces.cli.show.terminal import ProgressLines, print_json
 
     prices = load_prices(given.get("prices"))
     setups, corpus = _setups(given)
     needles = "needles" in given  # they are found or not: no rater is needed, unless one is asked for
     raters = given.get("rate") or ([] if needles else ["judge"])
-    plans = [
-        EvaluationPlan(
-            _with_corpus(settings, data_set, corpus),
-            setups,
-            given["out"] / slug(data_set.name) if len(datasets) > 1 else given["out"],
-            parallel=given.get("parallel", 1),
-            prepare=given.get("prepare", False),
-            raters=() if _NONE in raters else tuple(dict.fromkeys(raters)),
-            judge_model=given.get("judge_model"),
-            chief="contains" if needles else None,
-            alone=len(datasets) == 1,
-            in_words=trace_in_words,
-        )
-        for data_set in datasets
-    ]
-    done: list[tuple[EvaluationPlan, Results, Timing]] = []
-    try:
-        _run(settings, plans, prices, given.get("repeat", 1), done)
-    finally:  # what is done is shown, though the next data set cannot be
-        if not given.get("as_json"):
-            for plan, results, timing in done:
-                show_results(results, timing, prices, plan.out)
-            sys.stdout.flush()  # before what is said on the error stream after it
+    plan = EvaluationPlan(
+        _with_corpus(settings, dataset, corpus),
+        setups,
+        given["out"],
+        parallel=given.get("parallel", 1),
+        prepare=given.get("prepare", False),
+        raters=() if _NONE in raters else tuple(dict.fromkeys(raters)),
+        judge_model=given.get("judge_model"),
+        chief="contains" if needles else None,
+        in_words=trace_in_words,
+    )
+    runs: list[tuple[Results, Timing]] = []
+    with ProgressLines() as progress:
+        for number in range(1, given.get("repeat", 1) + 1):
+            out = plan.out if number == 1 else plan.out / f"run-{number}"
+            with Graphs(settings, note, progress, run=number) as graphs:
+                runs.append(run(graphs, replace(plan, out=out), note, progress))
+            _write(out, *runs[-1], prices)
+    (results, timing), every = runs[0], [results for results, _ in runs]
+    if len(runs) > 1:
+        _write(plan.out, results, timing, prices, every)
+        write_whole(plan.out / "repeated.json", as_json({"runs": len(runs), "scores": spread(every)}), mode=0o644)
     if given.get("as_json"):
-        documents = [{"out": plan.out, "results": results, "timing": timing} for plan, results, timing in done]
-        print_json(documents[0] if len(documents) == 1 else {"evaluations": documents})
-    if any(setup.failed for _, results, _ in done for setup in results.setups):
+        print_json({"out": plan.out, "results": results, "timing": timing})
+    else:
+        show_results(results, timing, prices, plan.out)
+    if any(setup.failed for setup in results.setups):
         raise typer.Exit(1)
 
 
-def _run(
-    settings: Settings,
-    plans: Sequence[EvaluationPlan],
-    prices: Prices,
-    repeat: int,
-    done: list[tuple[EvaluationPlan, Results, Timing]],
-) -> None:
-    """Follow ``plans``, each of which is in ``done`` once its results are written, before the next one begins.
-
-    Runs after the first have a folder and a cache of their own; at the end the reports tell of all of them.
-    """
-    from kgplatform.evaluate.evaluation import evaluate as run
-    from kgplatform.evaluate.graphs import Graphs
-    from kgplatform.evaluate.journal import write_whole
-    from kgplatform.evaluate.outcome import as_json, spread, write_results
-    from kgplatform.interfaces.cli.show.terminal import ProgressLines
-
-    runs: list[list[Results]] = [[] for _ in plans]
-    with ProgressLines() as progress:
-        for number in range(1, repeat + 1):
-            with Graphs(settings, note, progress, run=number) as graphs:
-                for plan, every in zip(plans, runs, strict=True):
-                    this = plan if number == 1 else replace(plan, out=plan.out / f"run-{number}")
-                    results, timing = run(graphs, this, note, progress)
-                    write_results(this.out, results, timing)
-                    _write_report(this.out, results, timing, prices)
-                    every.append(results)
-                    done += [(plan, results, timing)] if number == 1 else []
-    for (plan, results, timing), every in zip(done, runs, strict=True):
-        if repeat > 1:
-            _write_report(plan.out, results, timing, prices, every)
-            write_whole(plan.out / "repeated.json", as_json({"runs": len(every), "scores": spread(every)}), mode=0o644)
-
-
-def _write_report(
-    out: Path, results: Results, timing: Timing, prices: Prices, repeated: Sequence[Results] = ()
-) -> None:
-    """The pictures, and the report that shows them."""
+def _write(out: Path, results: Results, timing: Timing, prices: Prices, repeated: Sequence[Results] = ()) -> None:
+    """``results.json``, the same for the same answers, ``timing.json``, which no two runs have alike, the pictures, and
+    the report that shows them."""
     from kgplatform.evaluate.journal import write_whole
     from kgplatform.evaluate.needles import heat_map
+    from kgplatform.evaluate.outcome import as_json
     from kgplatform.evaluate.plots import draw, draw_heat_map
     from kgplatform.evaluate.report import markdown
 
+    write_whole(out / "timing.json", as_json(asdict(timing)), mode=0o644)
+    write_whole(out / "results.json", as_json(asdict(results)), mode=0o644)
     found = heat_map(results)
     pictures = draw(results, timing, out) + (draw_heat_map(found, out) if found else [])
     names = [picture.relative_to(out) for picture in pictures]
     write_whole(out / "report.md", markdown(results, timing, prices, names, repeated).encode(), mode=0o644)
 
 
-def _measure_retrieval(settings: Settings, datasets: Sequence[DataSet], given: Mapping[str, Any]) -> None:
+def _measure_retrieval(settings: Settings, dataset: DataSet, given: Mapping[str, Any]) -> None:
     from kgplatform.evaluate.graphs import Graphs
     from kgplatform.evaluate.journal import claimed, write_whole
     from kgplatform.evaluate.outcome import as_json
@@ -311,7 +268,7 @@ def _measure_retrieval(settings: Settings, datasets: Sequence[DataSet], given: M
 
     build = Build(extractor=given.get("extractor"))
     with claimed(given["out"]), ProgressLines() as progress, Graphs(settings, note, progress) as graphs:
-        report = evaluate_retrieval(datasets, graphs, build=build, progress=progress)
+        report = evaluate_retrieval(dataset, graphs, build, progress)
     show_retrieval(report, given.get("as_json", False))  # first: a full disk takes nothing from a person
     write_whole(given["out"] / "retrieval.md", retrieval_markdown(report).encode(), mode=0o644)
     write_whole(given["out"] / "retrieval.json", as_json(asdict(report)), mode=0o644)

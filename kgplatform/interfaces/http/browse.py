@@ -379,7 +379,7 @@ def _models(graph: KnowledgeGraph) -> dict[str, Any]:
         prices = load_prices()
         spent = [each for stage, each in worth(graph.ledger).items() if stage != "embed"]
         if (amount := prices.cost(sum(spent, Usage()), settings.chat_model)) is not None:
-            money = {"amount": round(amount, 6), "currency": prices.currency, "as_of": prices.as_of}
+            money = {"amount": round(amount, 6), "currency": prices.currency, "as_of": prices.as_of.isoformat()}
     return {
         "chat": chat and {"model": chat.model, "address": shown},
         "has_key": settings.openai_api_key is not None,

@@ -1,23 +1,16 @@
-"""Reader ``retrieve``: one search, then one answer from the few passages that it profits from.
-
-An answer from what another retriever found is made in the same way:
-
-    found = found_elsewhere(graph.evidence, question, {"passage id": 0.9}, "official-vector")
-    with graph.run() as run: answer_from(found, run, "reject", "official-vector").text
-"""
+"""Reader ``retrieve``: one search, then one answer from the few passages that it profits from."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from kgplatform.readers.answer import answer_messages, record, reply_room, without_model, write_answer
-from kgplatform.readers.reader import AnswerMode, AnswerOptions, AnswerStyle, Need, Reader, option
+from kgplatform.readers.reader import AnswerOptions, Need, Reader, option
 from kgplatform.readers.run import Calls, Run, search_step
 from kgplatform.readers.selection import MORE, PASSAGES, select
 from kgplatform.readers.window import Window
 from kgplatform.records import Answer, SearchResult
-from kgplatform.search.evidence import Evidence, Retrieved
 from kgplatform.search.search import SEARCHES, fuse_results
 
 _OF_TEXTS = ("bm25", "dense", "hybrid", "passage")
@@ -41,47 +34,23 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     """Search, and let the model answer from what was found. Raises ``ModelError``."""
     looked = options.top_k if run.chat is None else MORE * options.top_k
     found = run.evidence.search(question, route=options.route, top_k=looked)
-    return _answer(found, run, options, READER.name, "")
-
-
-def answer_from(
-    found: SearchResult, run: Run, mode: AnswerMode, reader: str, style: AnswerStyle = "sentences"
-) -> Answer:
-    """The answer to ``found``'s question from its passages, with their citations. Raises ``ModelError``."""
-    return _answer(Retrieved(found, ()), run, Options(mode, answer_style=style), reader, reader)
-
-
-def _answer(found: Retrieved, run: Run, options: Options, reader: str, step: str) -> Answer:
     question, mode, style = found.result.question, options.mode, options.answer_style
     if run.chat is None:
-        return without_model(question, reader, found, run.tell)
+        return without_model(question, READER.name, found, run.tell)
     calls = Calls(run.chat, run.ledger, run.tell, hear=run.hear)
-    calls.take(search_step(found, step))
+    calls.take(search_step(found))
     window = Window(run.context, reply_room(style, run.context))
     room = min(options.evidence_tokens, window.room(answer_messages(question, "", mode)))
     shown = select(found.result, room, options.top_k, options.top_k)
     # A small model cites more of what is needed if the best passage is nearest to the question, which comes last
     # (docs/explanation/benchmarks/answers.md).
     best_last = replace(shown, result=replace(shown.result, passages=shown.result.passages[::-1]))
-    return record(reader, write_answer(question, best_last, calls, mode, style=style), shown.result, calls)
+    return record(READER.name, write_answer(question, best_last, calls, mode, style=style), shown.result, calls)
 
 
 def search_parts(search: Callable[..., SearchResult], parts: Sequence[str], top_k: int) -> SearchResult:
     """Each part of a question searched by ``search``, and the results merged by rank, as Youtu-GraphRAG does."""
     return fuse_results([search(part, top_k=top_k) for part in parts], top_k)
-
-
-def found_elsewhere(
-    evidence: Evidence, question: str, scores: Mapping[str, float], route: str, seconds: float = 0.0
-) -> SearchResult:
-    """The passages with the ids of ``scores``, best first, as if ``route`` had found them.
-
-    Of equal scores, the first of ``scores`` comes first. Ids that are no passage's are left out.
-    """
-    stored = evidence.stored(list(scores))
-    ids = sorted((passage for passage in scores if passage in stored.passages), key=lambda each: -scores[each])
-    passages = tuple(replace(stored.passages[each], score=round(scores[each], 6), routes=(route,)) for each in ids)
-    return SearchResult(question, passages, (), seconds)
 
 
 def _needs(options: Options) -> tuple[Need, ...]:

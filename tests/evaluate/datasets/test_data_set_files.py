@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kgplatform.errors import InputError
-from kgplatform.evaluate.datasets import DATA_SETS, load
+from kgplatform.evaluate.datasets import FORMATS, load
 
 OWN = {"question": "Who?", "answer": "Odd"}
 HOTPOT = {"question": "Who?", "answer": "Odd", "context": [["A", ["Odd."]]], "supporting_facts": [["A", 0]]}
@@ -25,9 +25,9 @@ def written(file: Path, content: Any) -> Path:
     return file
 
 
-def refusal(path: Path, name: str | None = None, **options: Any) -> str:
+def refusal(path: Path) -> str:
     with pytest.raises(InputError) as refused:
-        load(path, name, **options)
+        load(path)
     return str(refused.value)
 
 
@@ -70,17 +70,13 @@ def test_a_file_of_another_format_is_told_with_what_was_expected_and_what_was_fo
     file = written(tmp_path / "r.json", [{"claim": "x", "label": "y"}])
     told = refusal(file)
     assert "found an object with the keys claim, label; expected musique (" in told
-    assert all(name in told for name in (*DATA_SETS, "examples/convert_data_sets.py"))
+    assert all(name in told for name in (*(each.name for each in FORMATS), "examples/convert_data_sets.py"))
     assert "found a list of values" in refusal(written(tmp_path / "t.json", [[1, 2]]))
-    hotpotqa = written(tmp_path / "q.json", [HOTPOT])
-    assert "expected musique (question, paragraphs (title, paragraph_text))." in refusal(hotpotqa, "musique")
-    assert load(hotpotqa, "hotpotqa").name == "hotpotqa"
     # Its text would not be used; the converter uses it.
     assert "examples/convert_data_sets.py" in refusal(written(tmp_path / "c.json", [OWN | {"context": "Odd did."}]))
 
 
-def test_names_and_paths_that_lead_nowhere(tmp_path: Path) -> None:
-    assert refusal(tmp_path, "musiqe").startswith('Unknown data set "musiqe". Did you mean musique? Choose one of ')
+def test_paths_that_lead_nowhere(tmp_path: Path) -> None:
     assert refusal(tmp_path / "no.json") == f"{tmp_path / 'no.json'}: there is no such file or folder."
     assert "cannot be opened: file name too long" in refusal(tmp_path / ("x" * 300))
 
@@ -88,33 +84,32 @@ def test_names_and_paths_that_lead_nowhere(tmp_path: Path) -> None:
 def test_a_folder_without_questions_tells_what_is_there(tmp_path: Path) -> None:
     assert "holds no questions: found no JSON or JSON lines." in refusal(tmp_path)
     written(tmp_path / "corpus.json", [{"title": "A", "text": "Odd."}])
-    written(tmp_path / "deep" / "settings.json", {"colour": "red"})
+    written(tmp_path / "settings.json", {"colour": "red"})
     written(tmp_path / "empty.json", "")
     assert refusal(tmp_path).startswith(
         f"{tmp_path} holds no questions: found corpus.json (a corpus); {tmp_path / 'empty.json'} is empty; "
-        "deep/settings.json holds an object with the keys colour."
+        "settings.json holds an object with the keys colour."
     )
 
 
 def test_a_folder_with_several_files_of_questions_or_corpora_asks_which(tmp_path: Path) -> None:
     written(tmp_path / "a.json", [HOTPOT])
-    own = written(tmp_path / "b" / "own.json", [OWN])
+    own = written(tmp_path / "own.json", [OWN])
     assert refusal(tmp_path) == (
-        f"{tmp_path} holds several files of questions: a.json (hotpotqa), b/own.json (own). Name one of them."
+        f"{tmp_path} holds several files of questions: a.json, own.json. Leave only one there, or name the file of the "
+        "questions."
     )
-    assert load(tmp_path, "hotpotqa").name == "hotpotqa"
     own.unlink()
     for name in ("corpus.json", "other.json"):
         written(tmp_path / name, [{"title": "A", "text": "Odd."}])
-    assert "holds several corpora: corpus.json, other.json. Leave only the one" in refusal(tmp_path)
+    assert "holds several corpora: corpus.json, other.json. Leave only one there" in refusal(tmp_path)
 
 
-def test_results_and_hidden_and_very_deep_files_are_no_questions(tmp_path: Path) -> None:
+def test_results_and_files_of_folders_below_are_no_questions(tmp_path: Path) -> None:
     written(tmp_path / "q.json", [OWN])
-    written(tmp_path / "out" / "answers.jsonl", {"key": "a", "question": "q1", "setup": "youtu", "text": "Odd"})
-    written(tmp_path / "out" / "traces" / "q1.json", {"question": "Who?", "reader": "youtu", "trace": []})
-    written(tmp_path / ".git" / "q.json", [OWN])
-    written(tmp_path / "a" / "b" / "c" / "d" / "q.json", [OWN])
+    written(tmp_path / "answers.jsonl", {"key": "a", "question": "q1", "setup": "youtu", "text": "Odd"})
+    written(tmp_path / "q1.json", {"question": "Who?", "reader": "youtu", "trace": []})
+    written(tmp_path / "a" / "q.json", [OWN])
     assert len(load(tmp_path).questions) == 1
 
 

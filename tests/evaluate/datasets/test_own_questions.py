@@ -13,7 +13,7 @@ from doc_pages import page
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from kgplatform.evaluate.datasets import DATA_SETS, KEYS, load, write_questions
+from kgplatform.evaluate.datasets import FORMATS, KEYS, as_own, load
 from kgplatform.evaluate.terms import Question, Text
 from kgplatform.text import tidy
 
@@ -147,7 +147,7 @@ def test_questions_that_all_name_their_texts_are_asked_apart(tmp_path: Path) -> 
 def test_the_page_names_every_key_and_its_examples_are_questions(tmp_path: Path) -> None:
     text = page("data-sets.md")
     named = {name for row in re.findall(r"^\| (`.*?) \|", text, re.M) for name in re.findall(r"`([^`]+)`", row)}
-    assert {*KEYS, *DATA_SETS} - named == {"own", "hops"}
+    assert {*KEYS, *(each.name for each in FORMATS)} - named == {"own", "hops"}
     (example,) = re.findall(r"^```json\n(.*?)^```$", text, re.M | re.S)
     (tmp_path / "q.jsonl").write_text(example, "utf-8")
     dataset = load(tmp_path / "q.jsonl")
@@ -179,6 +179,6 @@ _questions = some.builds(
 @given(some.lists(_questions, min_size=1, max_size=4, unique_by=lambda each: each.id))
 def test_what_was_written_is_read_back_equal(questions: list[Question]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        dataset = load(write_questions(Path(folder) / "q.jsonl", questions))
+        dataset = load(lines(Path(folder) / "q.jsonl", *map(as_own, questions)))
     assert dataset.faults == ()
     assert dataset.questions == tuple(questions)

@@ -127,17 +127,8 @@ def test_a_folder_as_hipporag_has_it(tmp_path: Path) -> None:
     listed(tmp_path / "openie.json", recording)
     dataset = load(tmp_path)
     assert [each.title for each in dataset.corpus] == ["Port Anselm", "Ina Roth", "Port Anselm", "Elsewhere"]
-    assert dataset.recording == tmp_path / "openie.json"
     assert dataset.faults == ('musique_corpus.json, item 6: "text" is empty; this text is left out.',)
     assert dataset.skipped == 0
-
-
-def test_a_recording_of_other_texts_is_not_used(tmp_path: Path) -> None:
-    lines(tmp_path / "musique.jsonl", [MUSIQUE])
-    listed(tmp_path / "openie.json", [{"title": "Ina Roth", "text": PIANIST, "extracted_triples": []}])
-    dataset = load(tmp_path)
-    assert dataset.recording is None
-    assert dataset.faults == ("openie.json: not used, for it records no extraction of 2 of the 3 texts.",)
 
 
 def test_a_supporting_passage_that_the_corpus_lacks_is_told(tmp_path: Path) -> None:
