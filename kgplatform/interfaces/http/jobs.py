@@ -220,18 +220,15 @@ class Jobs:
             log.warning("job %s %s is left: %s", claim.job.kind, claim.job.id, error)
         except Exception as error:  # noqa: BLE001 - whatever it is, its client must learn that it is over
             report_fault(error)
-            self._fail(claim, error)
+            try:
+                if self.queue.note_outcome(claim, "failed", None, error_of(error)):
+                    self.queue.end(claim)
+            except StoreError as also:
+                log.warning("job %s %s is left: %s", claim.job.kind, claim.job.id, also)
         finally:
             with self._lock:
                 del self._running[claim.job.id]
             self._wake.set()
-
-    def _fail(self, claim: Claim, error: Exception) -> None:
-        try:
-            if self.queue.note_outcome(claim, "failed", None, error_of(error)):
-                self.queue.end(claim)
-        except StoreError as also:
-            log.warning("job %s %s is left: %s", claim.job.kind, claim.job.id, also)
 
     def _work(self, held: _Running) -> None:
         """Run a job, note how it came out, remove what it leaves behind, and end it, in this order.

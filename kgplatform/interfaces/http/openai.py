@@ -26,7 +26,7 @@ from kgplatform.interfaces.http.streams import answer_events, stream
 from kgplatform.readers.readers import READERS, find
 from kgplatform.readers.run import Hear, Tell
 from kgplatform.readers.thread import Exchange
-from kgplatform.records import Answer, Citation
+from kgplatform.records import Answer
 from kgplatform.shown import encode, file_of
 
 router = APIRouter(prefix="/v1", tags=["chat"])
@@ -164,7 +164,11 @@ def _content(answer: Answer) -> tuple[str, list[dict[str, Any]]]:
             f"{each.title}, characters {each.start}–{each.end}: {text}" for each, text in zip(found, shown, strict=True)
         ]
         return "\n".join([answer.note, *lines]), []
-    lines = [f"[{number}] {_place(each)}" for number, each in enumerate(answer.citations, 1)]
+    lines = []
+    for number, each in enumerate(answer.citations, 1):
+        place = each.location or f"characters {each.start}–{each.end}"
+        quote = f": “{each.text}”" if each.text else ""
+        lines.append(f"[{number}] {each.title} ({file_of(each.document)}), {place}{quote}")
     annotations = [
         {
             "type": "url_citation",
@@ -179,8 +183,3 @@ def _content(answer: Answer) -> tuple[str, list[dict[str, Any]]]:
     ]
     notes = f"\n\n{answer.note}" if answer.note else ""
     return answer.text + notes + (_SOURCES + "\n".join(lines) if lines else ""), annotations
-
-
-def _place(cited: Citation) -> str:
-    where = f"{cited.title} ({file_of(cited.document)}), {cited.location or f'characters {cited.start}–{cited.end}'}"
-    return f"{where}: “{cited.text}”" if cited.text else where

@@ -7,7 +7,7 @@ from pathlib import Path
 from kgplatform.evaluate.costs import Prices, per_question
 from kgplatform.evaluate.report import NONE, better_of, in_seconds, interval, money, percent, title_of
 from kgplatform.evaluate.retrieval import RetrievalReport, by_route, in_words
-from kgplatform.evaluate.terms import Pair, Results, Timing
+from kgplatform.evaluate.terms import Results, Timing
 from kgplatform.interfaces.cli.show.terminal import console, print_json, safe, table
 from kgplatform.text import counted, duration
 
@@ -74,23 +74,17 @@ def _pairs(results: Results) -> list[str]:
     chief = [pair for pair in results.pairs if pair.metric == results.metrics[0]]
     told = sorted(filter(better_of, chief), key=lambda pair: (pair.adjusted, pair.p, pair.first, pair.second))
     lines = [f"\nWho is better by {title_of(chief[0].metric)}"] if chief else []
-    lines += map(_in_words, told[:_SHOWN])
+    for pair in told[:_SHOWN]:
+        better, sign = better_of(pair), 100 if pair.difference > 0 else -100
+        worse = pair.second if better == pair.first else pair.first
+        low, high = sorted((sign * pair.low, sign * pair.high))
+        by = f"{sign * pair.difference:.1f} points ({low:.1f} to {high:.1f}; p {pair.adjusted:.2g}, adjusted)"
+        lines.append(f"{better} is better than {worse} by {by}")
     if len(told) > _SHOWN:
         lines.append(f"… and {counted(len(told) - _SHOWN, 'more pair')} in the report")
     if alike := len(chief) - len(told):
         lines.append(f"No difference is shown for {counted(alike, 'other pair' if told else 'pair')}.")
     return lines
-
-
-def _in_words(pair: Pair) -> str:
-    better = better_of(pair)
-    worse = pair.second if better == pair.first else pair.first
-    sign = 100 if pair.difference > 0 else -100
-    low, high = sorted((sign * pair.low, sign * pair.high))
-    return (
-        f"{better} is better than {worse} by {sign * pair.difference:.1f} points "
-        f"({low:.1f} to {high:.1f}; p {pair.adjusted:.2g}, adjusted)"
-    )
 
 
 def show_retrieval(report: RetrievalReport, as_json: bool = False) -> None:
