@@ -66,7 +66,10 @@ _LIGHT, _DARK = "#ffffff", "#10131a"
 
 def color_of(name: str) -> str:
     """The colour of a schema type, or of one of the platform's own kinds, as ``#rrggbb``."""
-    return KINDS.get(name) or TYPES.get(name) or PALETTE[_fnv1a(name) % len(PALETTE)]
+    hashed = 2166136261  # by 32-bit FNV-1a of the name in UTF-8: short, and the same in JavaScript (``Math.imul``)
+    for byte in name.encode("utf-8", "surrogatepass"):
+        hashed = (hashed ^ byte) * 16777619 % 2**32
+    return KINDS.get(name) or TYPES.get(name) or PALETTE[hashed % len(PALETTE)]
 
 
 def text_color_on(color: str) -> str:
@@ -92,14 +95,6 @@ def _luminance(color: str) -> float:
 
 def _channels(color: str) -> bytes:
     return bytes.fromhex(color.removeprefix("#"))
-
-
-def _fnv1a(text: str) -> int:
-    """The 32-bit FNV-1a hash of the text in UTF-8: short, and the same in JavaScript (``Math.imul``)."""
-    value = 2166136261
-    for byte in text.encode("utf-8", "surrogatepass"):
-        value = (value ^ byte) * 16777619 % 2**32
-    return value
 
 
 Sheet = dict[str, dict[str, str]]
@@ -134,7 +129,11 @@ def sheet_for(types: Iterable[str]) -> Sheet:
 
 def as_grass(sheet: Sheet) -> str:
     """The sheet as Browser's command ``:style`` reads it."""
-    return "\n".join(f"{selector} {{\n{_lines(rule)}}}\n" for selector, rule in sheet.items())
+
+    def lines(rule: dict[str, str]) -> str:
+        return "".join(f"  {name}: {repr(value) if name == 'caption' else value};\n" for name, value in rule.items())
+
+    return "\n".join(f"{selector} {{\n{lines(rule)}}}\n" for selector, rule in sheet.items())
 
 
 def _node(kind: str, color: str) -> dict[str, str]:
@@ -144,10 +143,6 @@ def _node(kind: str, color: str) -> dict[str, str]:
 
 def _colors(color: str) -> dict[str, str]:
     return {"color": color, "border-color": darker(color), "text-color-internal": text_color_on(color)}
-
-
-def _lines(rule: dict[str, str]) -> str:
-    return "".join(f"  {name}: {repr(value) if name == 'caption' else value};\n" for name, value in rule.items())
 
 
 _ANY_RELATIONSHIP = {
