@@ -356,12 +356,7 @@ class KnowledgeGraph:
         return done.seconds
 
     def build_tree(
-        self,
-        *,
-        method: str | None = None,
-        update: bool = False,
-        rebuild: bool = False,
-        progress: Progress = SILENT,
+        self, *, method: str | None = None, update: bool = False, rebuild: bool = False, progress: Progress = SILENT
     ) -> TreeReport:
         """Build the knowledge tree (levels 3 and 4: keywords and communities), or bring it up to date with the graph.
 
@@ -600,11 +595,7 @@ class KnowledgeGraph:
         if guarded and (why := why_refused(statement, parameters or {})):
             raise coded(Code.STATEMENT_REFUSED, why=why)
         return self.store.run_statement(
-            statement,
-            parameters or {},
-            write=write,
-            timeout=timeout or CYPHER_TIMEOUT,
-            limit=limit or CYPHER_LIMIT,
+            statement, parameters or {}, write=write, timeout=timeout or CYPHER_TIMEOUT, limit=limit or CYPHER_LIMIT
         )
 
     def schemas(self) -> dict[str, Schema]:

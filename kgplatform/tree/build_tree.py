@@ -274,13 +274,7 @@ def _due(found: Changes, stored: StoredTree, action: str) -> list[Community]:
 
 
 def _report(
-    store: Store,
-    before: Row,
-    course: _Course,
-    part: Part,
-    found: Changes,
-    counts: dict[str, Any],
-    watch: Stopwatch,
+    store: Store, before: Row, course: _Course, part: Part, found: Changes, counts: dict[str, Any], watch: Stopwatch
 ) -> TreeReport:
     """``counts``: what entities and names have of the report."""
     elsewhere, communities = part.elsewhere, found.tree.communities

@@ -199,10 +199,7 @@ def options_table() -> list[tuple[str, str, str]]:
 
 
 def watched(
-    ask: Callable[..., Answer],
-    graph: KnowledgeGraph,
-    as_json: bool,
-    tell_failure: Callable[[ModelError, Usage], None],
+    ask: Callable[..., Answer], graph: KnowledgeGraph, as_json: bool, tell_failure: Callable[[ModelError, Usage], None]
 ) -> tuple[Answer, str]:
     """The answer of ``ask``, a reader of ``graph``, watched on a terminal; and what it cost.
 

@@ -42,8 +42,7 @@ _FAULTS_TOLD = 5
 Questions = Annotated[
     list[Path] | None,
     typer.Argument(
-        help="Your own questions about the graph (JSON lines), or files or folders of data sets.",
-        show_default=False,
+        help="Your own questions about the graph (JSON lines), or files or folders of data sets.", show_default=False
     ),
 ]
 Readers = Annotated[
@@ -348,8 +347,7 @@ NamesFile = Annotated[
     Path | None, typer.Option("--names", metavar="FILE", help="Your own names: JSON lines {name, type, aliases}.")
 ]
 QuestionsFile = Annotated[
-    Path | None,
-    typer.Option("--questions", metavar="FILE", help="A file of questions to anonymise in the same way."),
+    Path | None, typer.Option("--questions", metavar="FILE", help="A file of questions to anonymise in the same way.")
 ]
 
 

@@ -56,8 +56,7 @@ def serve(
     ] = None,
     token_file: TokenFile = None,
     cors: Annotated[
-        list[str] | None,
-        typer.Option("--cors", metavar="ORIGIN", help="Allow pages of this site. May be repeated."),
+        list[str] | None, typer.Option("--cors", metavar="ORIGIN", help="Allow pages of this site. May be repeated.")
     ] = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="Refuse requests that change the graph.")] = False,
     max_upload: Annotated[

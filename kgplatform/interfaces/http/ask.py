@@ -61,9 +61,7 @@ class AskBody(TurnBody):
 
     keep: bool = Field(False, description="Save the run in the graph.")
     earlier: list[EarlierTurn] = Field(
-        [],
-        max_length=_MOST_EARLIER,
-        description="Earlier questions, the latest last; the question may refer to them.",
+        [], max_length=_MOST_EARLIER, description="Earlier questions, the latest last; the question may refer to them."
     )
 
 

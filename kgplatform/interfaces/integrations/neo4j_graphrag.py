@@ -66,11 +66,7 @@ class KgRetriever(Retriever):
         self.result_formatter = result_formatter
 
     def get_search_results(
-        self,
-        query_text: str,
-        top_k: int | None = None,
-        route: str | None = None,
-        filters: dict[str, Any] | None = None,
+        self, query_text: str, top_k: int | None = None, route: str | None = None, filters: dict[str, Any] | None = None
     ) -> RawSearchResult:
         """Search the graph for a question, in words.
 
