@@ -197,27 +197,26 @@ def _begun(store: Store, contents: Contents, digest: str, merge: bool) -> _Work:
 
 def _write(store: Store, work: _Work, elements: Iterator[PlacedElement], progress: Progress) -> None:
     done = work.done
-    batch: list[Element] = []
-    signs = 0
-
-    def write() -> None:
-        nonlocal done, signs
+    for batch in _batches(element for _, element in islice(elements, done, None)):
         for _, group in groupby(batch, type):
             part = list(group)
             _write_part(store, work, part, done)
             done += len(part)
         progress("importing", done, work.total)
-        signs = 0
-        batch.clear()
 
-    for _, element in islice(elements, done, None):
+
+def _batches(elements: Iterator[Element]) -> Iterator[list[Element]]:
+    """As many at a time as a transaction takes: few where they have long texts, which the server's memory must hold."""
+    batch: list[Element] = []
+    signs = 0
+    for element in elements:
         batch.append(element)
         signs += sum(len(value) for value in element.properties.values() if isinstance(value, str | list))
-        # As many as a transaction takes: few where they have long texts, which the server's memory must hold.
         if len(batch) == _BATCH or signs > _BATCH_SIGNS:
-            write()
+            yield batch
+            batch, signs = [], 0
     if batch:
-        write()
+        yield batch
 
 
 def _write_part(store: Store, work: _Work, part: Sequence[Element], done: int) -> None:

@@ -169,18 +169,8 @@ class StoredTree:
 
 def stored_communities(rows: Iterable[Row]) -> dict[str, StoredCommunity]:
     """The communities of ``rows``, by id."""
-    return {
-        row["id"]: StoredCommunity(
-            row["depth"],
-            row["parent"],
-            row["size"],
-            row["center"],
-            row["nameDue"],
-            row["nameBy"],
-            dict(row["keywords"]),
-        )
-        for row in rows
-    }
+    fields = ("depth", "parent", "size", "center", "nameDue", "nameBy")
+    return {row["id"]: StoredCommunity(*(row[name] for name in fields), dict(row["keywords"])) for row in rows}
 
 
 def read_tree(store: Store, graph: EntityGraph) -> StoredTree:
@@ -290,10 +280,8 @@ def _new_words(store: Store, found: Changes, progress: Progress) -> dict[str, tu
         facts = read_facts(store, found.graph, batch)
         for community in batch:
             members = central_members(found.graph, community)
-            words[community.id] = (
-                name_of(members, community.size),
-                summary_of(facts[community.id], members, community.size),
-            )
+            summary = summary_of(facts[community.id], members, community.size)
+            words[community.id] = name_of(members, community.size), summary
         progress("communities", len(words), len(wanted))
     return words
 
@@ -312,10 +300,7 @@ def read_facts(store: Store, graph: EntityGraph, communities: list[Community]) -
     found = store.read("tree/facts", rows=rows, limit=_FACTS)
     by_community: dict[str, list[SaidFact]] = {}
     for row in found:
-        facts = [
-            SaidFact(kind, text, subject, predicate, object_, tuple(members))
-            for kind, text, subject, predicate, object_, members in row["facts"]
-        ]
+        facts = [SaidFact(*said, members=tuple(members)) for *said, members in row["facts"]]
         by_community[row["id"]] = central_facts(facts, central[row["id"]])
     return by_community
 

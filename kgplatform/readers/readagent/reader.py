@@ -353,26 +353,18 @@ def _best(
     scores = rank_scores([near.ids, holding.ids])
     ranked = sorted(scores, key=lambda each: -scores[each])
     found = pages.named(ranked)
-    kept = _fitting(ranked, {page.id: page for page in found.pages}, room)
-    if not kept:
-        raise InputError("No gist fits into the window with the question. Raise window_tokens.", "window_tokens")
-    memory = memory_of([page for page in found.pages if page.id in kept])
-    return memory, (*near.queries, *searched.queries, *holding.queries, *found.queries)
-
-
-def _fitting(ranked: Sequence[str], pages: Mapping[str, StoredPage], room: int) -> set[str]:
-    """The ids of the pages that fit, tried best first; each document costs its title once."""
-    kept: set[str] = set()
-    titled: set[str] = set()
-    for page in (pages[each] for each in ranked if each in pages):
+    by_id, kept, titled = {page.id: page for page in found.pages}, set[str](), set[str]()
+    for page in (by_id[each] for each in ranked if each in by_id):  # each document costs its title once
         cost = _TAG_TOKENS + tokens(_gist(page)) + 1
-        if page.document not in titled:
-            cost += tokens(_heading(page)) + 1
+        cost += 0 if page.document in titled else tokens(_heading(page)) + 1
         if cost <= room:
             room -= cost
             kept.add(page.id)
             titled.add(page.document)
-    return kept
+    if not kept:
+        raise InputError("No gist fits into the window with the question. Raise window_tokens.", "window_tokens")
+    memory = memory_of([page for page in found.pages if page.id in kept])
+    return memory, (*near.queries, *searched.queries, *holding.queries, *found.queries)
 
 
 def _gist(page: StoredPage) -> str:
