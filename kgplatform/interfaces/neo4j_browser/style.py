@@ -8,7 +8,7 @@ own labels, then for each type, since an entity also has its type as a label.
 One colour for each kind of node, here and in the explorer: ``color_of("Person")`` is "#3965d9". The platform's own
 kinds have muted colours. Types have strong ones: those of the schemas that are included have a place in ``PALETTE``, no
 two of one schema the same; any other type's place follows from its name, so that it has the same colour in every graph,
-on every machine. ``explorer/shared/colors.js`` has the same tables and the same rule.
+on every machine. The tables are in ``explorer/shared/palette.json``; ``colors.js`` beside it has the same rule.
 
 All colours stand out from white and from the dark background (contrast of 3:1 or more against both). The palette was
 searched for a large smallest distance between two colours in OKLab, with normal vision and without red or green cones.
@@ -16,49 +16,17 @@ searched for a large smallest distance between two colours in OKLab, with normal
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from pathlib import Path
 
 from kgplatform.extract.schema import label_for
 
-PALETTE = (
-    *("#3965d9", "#f06502", "#4da081", "#8c76fe", "#866800", "#007379", "#e45abb", "#809421"),
-    *("#c08166", "#b732bd", "#cf2268", "#009bcb", "#665fa1", "#2f7847", "#976f95", "#c24700"),
-)
-
-KINDS = {
-    "Entity": "#67788f",
-    "KeyElement": "#7f8555",
-    "Attribute": "#a17a62",
-    "Fact": "#7a838f",
-    "Chunk": "#5b7f93",
-    "Document": "#44688c",
-    "Keyword": "#a8823f",
-    "Community": "#8f6b1e",
-    "Page": "#84749b",
-    "Run": "#a65561",
-    "Step": "#b07a86",
-}
+_SHARED = json.loads((Path(__file__).parents[1] / "explorer" / "shared" / "palette.json").read_text("utf-8"))
+KINDS: dict[str, str] = _SHARED["kinds"]
 """Nodes by the platform's label. ``Entity`` is for those without a type."""
-
-_PLACES = (
-    ("Person", "Character"),
-    ("Organization", "Company", "Group"),
-    ("Place", "Risk Factor"),
-    ("Product", "Drug", "Object"),
-    ("Event", "Process"),
-    ("Concept", "Theme", "Chemical", "Technology"),
-    ("Work", "Symptom", "Brand"),
-    ("Organism", "Industry"),
-    ("Time", "Anatomy"),
-    ("Language", "Protein"),
-    ("Disease", "Risk"),
-    ("Author", "Procedure"),
-    ("Field", "Institution", "Population"),
-    ("Gene", "Market"),
-    ("Study", "Regulation"),
-    ("Award", "Cell", "Deal"),
-)
-TYPES = {name: color for names, color in zip(_PLACES, PALETTE, strict=True) for name in names}
+PALETTE: tuple[str, ...] = tuple(color for color, _ in _SHARED["types"])
+TYPES: dict[str, str] = {name: color for color, names in _SHARED["types"] for name in names}
 """The types of the schemas that are included."""
 
 _LIGHT, _DARK = "#ffffff", "#10131a"

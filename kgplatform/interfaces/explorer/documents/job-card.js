@@ -37,8 +37,10 @@ export class JobCard {
       if (job) this.#draw(job);
       if (ENDS.has(job?.state)) return this.onEnd(job);
     } catch (fault) {
-      if (fault.status === 404) return this.#forget();
-      // else the server may come back
+      if (fault.status === 404) { // the last hundred jobs are remembered
+        fill(this.element, this.#head("no longer known"), el("p", { class: "muted" }, "The server has forgotten this job. What it did is kept."));
+        return this.onEnd(null);
+      } // else the server may come back
     }
     window.setTimeout(() => this.#follow(), AGAIN);
   }
@@ -57,11 +59,6 @@ export class JobCard {
     }
   }
 
-  // The last hundred jobs are remembered.
-  #forget() {
-    fill(this.element, this.#head("no longer known"), el("p", { class: "muted" }, "The server has forgotten this job. What it did is kept."));
-    this.onEnd(null);
-  }
 
   #head(what) {
     return el("div", { class: "section-head" }, el("h2", {}, `${this.title}: ${what}`), iconButton("close", "Dismiss this report", () => this.onDismiss(this)));
@@ -153,9 +150,7 @@ const REPORTS = {
 REPORTS.sample = REPORTS.reread = REPORTS.ingest;
 
 /** Files that were skipped, or of which only a part was: [path, reason]. */
-function faults(skipped, inPart) {
-  return skipped.filter(({ in_part = false }) => in_part === inPart).map(({ path, reason }) => [path, reason]);
-}
+const faults = (skipped, inPart) => skipped.filter(({ in_part = false }) => in_part === inPart).map(({ path, reason }) => [path, reason]);
 
 const OF_SCHEMA = ["type", "relation", "attribute"];
 const COMMONEST = 5;
