@@ -377,12 +377,21 @@ def write_csv(spool: Spool, path: Path) -> None:
         node_tables, edge_tables = nodes.finish(_NODE_COLUMNS), edges.finish(_EDGE_COLUMNS)
     parts = [f"  --nodes={header_name(table.name)},{table.name} \\\n" for table in node_tables]
     parts += [f"  --relationships={header_name(table.name)},{table.name} \\\n" for table in edge_tables]
-    options = "  --array-delimiter=U+001F --multiline-fields=true --id-type=string \\\n"
-    (path / "import.sh").write_text(f'{_SCRIPT}{"".join(parts)}{options}  "${{1:-neo4j}}"\n', "utf-8")
+    parts.append("  --array-delimiter=U+001F --multiline-fields=true --id-type=string \\\n")
+    (path / "import.sh").write_text(f'{_SCRIPT}{"".join(parts)}  "${{1:-neo4j}}"\n', "utf-8")
     (path / "import.sh").chmod(0o755)
     with (path / "after-import.cypher").open("w", encoding="utf-8", newline="\n") as out:
-        out.writelines(_index_statements(next(spool.each_node()).properties["embeddingDimension"]))
-        out.writelines(_empty_list_statements(spool.each_node()))
+        dimension = next(spool.each_node()).properties["embeddingDimension"]
+        indexes = [name for name in query_names("neo4j/schema") if "/drop" not in name and "/await" not in name]
+        for name in sorted(indexes, key=lambda name: ("/constraint" not in name, name)):
+            kind = name.removeprefix(_VECTOR)
+            options = literal(vector_options(kind, dimension)) if name.startswith(_VECTOR) else ""
+            out.write(load_query(name).text.replace("$options", options) + ";\n")
+        # The statements that give nodes their lists without items.
+        lacking = ((node.id, [n for n, value in node.properties.items() if value == []]) for node in spool.each_node())
+        rows = (literal({"id": id_, "names": names}) for id_, names in lacking if names)
+        while batch := ",\n".join(islice(rows, _STATEMENT_ROWS)):
+            out.write(load_query("exchange/empty_lists").text.replace("$rows", f"[{batch}]", 1) + ";\n")
 
 
 def _file(kind: str) -> str:
@@ -392,24 +401,6 @@ def _file(kind: str) -> str:
 def _group(kind: str) -> str:
     """The file of a type of relationship, without its suffix: a user's type may not be fit to name one."""
     return kind.lower().replace("_", "-") if reserved_relationship(kind) == kind else "relations"
-
-
-def _index_statements(dimension: int) -> Iterator[str]:
-    """The statements that make all constraints and indexes of a graph, with vectors of ``dimension`` numbers."""
-    names = [name for name in query_names("neo4j/schema") if "/drop" not in name and "/await" not in name]
-    for name in sorted(names, key=lambda name: ("/constraint" not in name, name)):
-        kind = name.removeprefix(_VECTOR)
-        options = literal(vector_options(kind, dimension)) if name.startswith(_VECTOR) else ""
-        yield load_query(name).text.replace("$options", options) + ";\n"
-
-
-def _empty_list_statements(nodes: Iterator[Node]) -> Iterator[str]:
-    """The statements that give ``nodes`` their lists without items."""
-    text = load_query("exchange/empty_lists").text
-    named = ((node.id, [name for name, value in node.properties.items() if value == []]) for node in nodes)
-    rows = (literal({"id": id_, "names": names}) for id_, names in named if names)
-    while batch := ",\n".join(islice(rows, _STATEMENT_ROWS)):
-        yield text.replace("$rows", f"[{batch}]", 1) + ";\n"
 
 
 def cell_of(value: Any) -> str:

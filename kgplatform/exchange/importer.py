@@ -120,7 +120,7 @@ def import_graph(
         if not source.is_file():
             raise InputError(f"{source} is not a file. Name what was exported.")
         progress("checking", 0, 1)
-        contents = check_elements(source, read_lines(source), lambda rows: store.read(_MADE, rows=rows))
+        contents = _Check(str(source), lambda rows: store.read(_MADE, rows=rows)).contents(read_lines(source))
         progress("checking", 1, 1)
         digest = hashlib.sha256(b"jsonl")  # and the file: an import that an earlier version began goes on
         with source.open("rb") as stream:
@@ -230,7 +230,11 @@ def _write_part(store: Store, work: _Work, part: Sequence[Element], done: int) -
             ("exchange/create_nodes", {"rows": new, **progress}), ("exchange/meet_elements", {"rows": met})
         )
     elif work.merges:
-        rows = _merge_relationships(store, work.contents, relationships)
+        wanted = [relationship for relationship in relationships if relationship.type not in _DERIVED_TYPES]
+        rows = _relationship_rows(store, work.contents.kinds, wanted)
+        for row in rows:  # those that may be new, each with the property that tells it from others
+            row["key"] = next((key for key in _KEYS if key in row["properties"]), "")
+            row["value"] = row["properties"].get(row["key"])
         store.write(("exchange/merge_relationships", {"rows": rows, **progress}))
         return
     elif nodes:
@@ -255,7 +259,13 @@ def _finish(
 ) -> tuple[str, ...]:
     """Indexes, and no mark any more. What it notes for the report."""
     if work.merges:
-        _recount(store, elements)
+        # What passages and facts of the file say is counted again, now that both graphs speak of them.
+        stream = (element for _, element in elements if isinstance(element, Node))
+        while batch := list(islice(stream, _BATCH)):
+            passages, facts = ([node.id for node in batch if kind in node.labels] for kind in ("Chunk", "Fact"))
+            store.write(
+                ("ingest/recount_statements", {"passages": passages}), ("exchange/recount_weights", {"facts": facts})
+            )
         store.write(("exchange/unmark", {}))
         # Nodes that are not settled yet are marked as such: the next ingest, or the same import, continues with them.
         done = settle(store, embedder(), settings, progress)
@@ -308,24 +318,6 @@ def _merge_nodes(store: Store, contents: Contents, nodes: Sequence[Node]) -> tup
         if node.id in there and "KeyElement" in node.labels
     ]
     return _node_rows(store, new), met
-
-
-def _merge_relationships(store: Store, contents: Contents, relationships: Sequence[Relationship]) -> list[Row]:
-    """The rows of those that may be new, each with the property that tells it from others."""
-    wanted = [relationship for relationship in relationships if relationship.type not in _DERIVED_TYPES]
-    rows = _relationship_rows(store, contents.kinds, wanted)
-    keys = [next((key for key in _KEYS if key in row["properties"]), "") for row in rows]
-    return [row | {"key": key, "value": row["properties"].get(key)} for row, key in zip(rows, keys, strict=True)]
-
-
-def _recount(store: Store, elements: Iterable[PlacedElement]) -> None:
-    """Count again what passages and facts of the file say, now that both graphs speak of them."""
-    stream = (element for _, element in elements if isinstance(element, Node))
-    while batch := list(islice(stream, _BATCH)):
-        passages, facts = ([node.id for node in batch if kind in node.labels] for kind in ("Chunk", "Fact"))
-        store.write(
-            ("ingest/recount_statements", {"passages": passages}), ("exchange/recount_weights", {"facts": facts})
-        )
 
 
 def _node_rows(store: Store, nodes: Sequence[Node]) -> list[Row]:
@@ -446,12 +438,9 @@ class Contents:
     present: set[str] = field(default_factory=set)
 
 
-def check_elements(path: object, elements: Iterable[PlacedElement], make: Make) -> Contents:
-    """Look at everything that a file holds. Raises ``InputError`` that names the place where something is wrong."""
-    return _Check(str(path), make).contents(elements)
-
-
 class _Check:
+    """Looks at everything that a file holds. Raises ``InputError`` that names the place where something is wrong."""
+
     def __init__(self, path: str, make: Make) -> None:
         self._path = path
         self._make = make

@@ -108,7 +108,9 @@ def make_browser_app(graph: KnowledgeGraph, program: BrowserProgram, tickets: Ti
             Route("/{path:path}", site.file),
         ],
         middleware=[Middleware(Guard, hosts=LOOPBACK)],
-        exception_handlers={KgError: _refused},
+        exception_handlers={
+            KgError: lambda _, error: PlainTextResponse(f"{error}\n", 503, {"Cache-Control": "no-store"})
+        },
     )
 
 
@@ -204,10 +206,6 @@ class _Site:
         """Types of the schema and types in use: a graph may have some that its schema does not."""
         schema = self._graph.schema()
         return set(self._graph.look.types()) | {type_.name for type_ in (schema.schema.entities if schema else ())}
-
-
-def _refused(request: Request, error: Exception) -> Response:
-    return PlainTextResponse(f"{error}\n", 503, {"Cache-Control": "no-store"})
 
 
 def for_browsers(uri: str) -> str:

@@ -45,11 +45,6 @@ def text_color_on(color: str) -> str:
     return max(_LIGHT, _DARK, key=lambda text: contrast(text, color))
 
 
-def darker(color: str) -> str:
-    """``color`` for the border of a node that is filled with it."""
-    return "#" + "".join(f"{channel * 4 // 5:02x}" for channel in _channels(color))
-
-
 def contrast(one: str, other: str) -> float:
     """The contrast of two colours as WCAG 2 counts it, from 1 to 21."""
     low, high = sorted((_luminance(one), _luminance(other)))
@@ -110,7 +105,8 @@ def _node(kind: str, color: str) -> dict[str, str]:
 
 
 def _colors(color: str) -> dict[str, str]:
-    return {"color": color, "border-color": darker(color), "text-color-internal": text_color_on(color)}
+    darker = "#" + "".join(f"{channel * 4 // 5:02x}" for channel in _channels(color))
+    return {"color": color, "border-color": darker, "text-color-internal": text_color_on(color)}
 
 
 _ANY_RELATIONSHIP = {

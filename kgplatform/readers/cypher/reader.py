@@ -183,7 +183,16 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     else:
         calls.note("answer", "nothing was found, so the model was not asked")
         answered = Answered(NOT_RUN if tried.fault else REFUSAL)
-    return record(READER.name, answered, result, calls, _told(written, tried, sources), is_shown=False)
+    # What was asked of the graph, so that it can be asked again, and what is to be known of the rows.
+    if tried.fault:
+        fault = tried.fault.partition("\n")[0]  # then comes a picture of where it is
+        told = f"{fault} The last statement was: {written}"
+    else:
+        count = counted(len(sources.rows), "row") + (" and more" if tried.more else "")
+        count += f", less {sources.unfound_rows:,} whose words no passage has," if sources.unfound_rows else ""
+        nothing = "" if shown.tells else _NOT_STATED if sources.unfound_rows else _NO_ROWS
+        told = f"{nothing}{count} of the statement: {written}"
+    return record(READER.name, answered, result, calls, told, is_shown=False)
 
 
 def _look(question: str, statements: Statements, calls: Calls, options: Options, context: int) -> Messages:
@@ -253,17 +262,6 @@ def _trace_back(tried: Tried, statements: Statements, calls: Calls) -> Sources:
         calls.note("trace back", f"{counts}{left_out}", found=found)
     calls.counts.update({f"unfound.{what}": number for what, number in gone.items()})
     return sources
-
-
-def _told(written: WrittenStatement, tried: Tried, sources: Sources) -> str:
-    """What was asked of the graph, so that it can be asked again, and what is to be known of the rows."""
-    if tried.fault:
-        fault = tried.fault.partition("\n")[0]  # then comes a picture of where it is
-        return f"{fault} The last statement was: {written}"
-    rows = counted(len(sources.rows), "row") + (" and more" if tried.more else "")
-    rows += f", less {sources.unfound_rows:,} whose words no passage has," if sources.unfound_rows else ""
-    nothing = "" if replace(tried, rows=sources.rows).tells else _NOT_STATED if sources.unfound_rows else _NO_ROWS
-    return f"{nothing}{rows} of the statement: {written}"
 
 
 READER = Reader(

@@ -11,14 +11,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
 from kgplatform.explore.runs import StageCalls, stages_of
 from kgplatform.interfaces.cli.shared import spelled
 from kgplatform.interfaces.cli.show.terminal import console, print_json, safe, short, table
-from kgplatform.neo4j.pasteable import Pasteable, literal, numbers_of, pasteable
+from kgplatform.neo4j.pasteable import literal, numbers_of, pasteable
 from kgplatform.query import load_query
 from kgplatform.readers.answer import OWN_KNOWLEDGE
 from kgplatform.readers.readers import READERS, stages_by_reader
@@ -221,9 +221,13 @@ def show_trace(answer: Answer, out: Console | None = None) -> None:
         _show_step(out, number, step, numbers_of(step.queries, statements))
     out.print(f"{counted(len(answer.trace), 'step')}{_spent(answer.usage)}")
     _show_counts(out, answer.counts)
-    if statements:
+    if statements:  # plain and with no line broken: rich's markup and wrapping would change what is pasted
         out.print("\n[bold]Statements[/bold]")
-        print_statements(statements, out.file)
+        print(_HOW, file=out.file)
+    for statement in statements:
+        held = f", with the vector set for {statement.before}" if statement.before is not None else ""
+        rows = f"{counted(statement.run.rows, 'row')} in {duration(statement.run.seconds)}"
+        print(f"\n// {statement.number}. {statement.run.name}: {rows}{held}\n{statement.text}", file=out.file)
 
 
 def _is_walked(answer: Answer) -> bool:
@@ -308,12 +312,3 @@ def ranges(numbers: Sequence[int]) -> str:
     apart = groupby(enumerate(numbers), key=lambda placed: placed[1] - placed[0])
     runs = [[number for _, number in run] for _, run in apart]
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
-
-
-def print_statements(statements: Sequence[Pasteable], file: IO[str] | None = None) -> None:
-    """Plain and with no line broken: rich's markup and wrapping would change what is pasted."""
-    print(_HOW, file=file)
-    for statement in statements:
-        held = f", with the vector set for {statement.before}" if statement.before is not None else ""
-        rows = f"{counted(statement.run.rows, 'row')} in {duration(statement.run.seconds)}"
-        print(f"\n// {statement.number}. {statement.run.name}: {rows}{held}\n{statement.text}", file=file)
