@@ -212,8 +212,13 @@ def _named_without(tree: Tree, stored: StoredTree) -> list[Community]:
 
 def _name(tools: TreeTools, part: Part, found: Changes, course: _Course) -> dict[str, Any]:
     """Have a model name what is due, if there is one; of the names what the report has."""
-    stored = part.stored
-    due = _due(found, stored, course.action) if tools.chat is not None else []
+    stored, due = part.stored, list[Community]()
+    if tools.chat is not None:  # the largest first: if the budget runs out, they are named
+        rebuilt = course.action == "rebuilt"
+        lack = {id_ for id_, each in stored.communities.items() if each.name_due or (rebuilt and each.could_be_named)}
+        wanted = lack | {community.id for community in found.new}
+        due = [community for community in found.tree.communities if community.size > 1 and community.id in wanted]
+        due.sort(key=lambda community: (community.depth, -community.size, community.id))
     named_now: set[str] = set()
     by_id = {community.id: community for community in due}
 
@@ -247,14 +252,6 @@ def _name(tools: TreeTools, part: Part, found: Changes, course: _Course) -> dict
         "usage": {STAGE: usage} if usage != Usage() else {},
         "stopped": naming.stopped,
     }
-
-
-def _due(found: Changes, stored: StoredTree, action: str) -> list[Community]:
-    """The communities that a model is to name, the largest first: if the budget runs out, they are named."""
-    new, known = {community.id for community in found.new}, stored.communities
-    kept_due = {id_ for id_, each in known.items() if each.name_due or (action == "rebuilt" and each.could_be_named)}
-    due = [each for each in found.tree.communities if each.size > 1 and each.id in new | kept_due]
-    return sorted(due, key=lambda community: (community.depth, -community.size, community.id))
 
 
 def _report(

@@ -12,6 +12,7 @@ import re
 import time
 import uuid
 from collections.abc import AsyncIterator
+from itertools import pairwise
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -93,7 +94,15 @@ async def complete(body: Completion, request: Request, parts: Served) -> Respons
     complete, because its citations are known only then."""
     refuse_half_pairs(body.model_dump())
     reader = READERS[0].name if body.model == "kgplatform" else find(body.model).name
-    question, earlier = _conversation(body.messages)
+    said = [(each.role, each.text.strip()) for each in body.messages if each.role in ("user", "assistant")]
+    if not said or said[-1][0] != "user":
+        raise InputError("The last message must be the user's question.", "messages")
+    question = said[-1][1]
+    earlier = [
+        Exchange(text, reply.partition(_SOURCES)[0] if by == "assistant" else None)
+        for (role, text), (by, reply) in pairwise(said)
+        if role == "user"
+    ]
     id_, created = f"chatcmpl-{uuid.uuid4().hex}", int(time.time())
 
     def answer(graph: KnowledgeGraph, on_step: Tell | None = None, on_text: Hear | None = None) -> dict[str, Any]:
@@ -140,18 +149,6 @@ async def _chunks(
 
 def _event(data: dict[str, Any]) -> ServerSentEvent:
     return ServerSentEvent(encode(data).decode(), sep="\n")
-
-
-def _conversation(messages: list[Message]) -> tuple[str, list[Exchange]]:
-    """The question, and the exchanges before it. Raises ``InputError`` where the user does not speak last."""
-    said = [(each.role, each.text.strip()) for each in messages if each.role in ("user", "assistant")]
-    if not said or said[-1][0] != "user":
-        raise InputError("The last message must be the user's question.", "messages")
-    earlier: list[Exchange] = []
-    for (role, text), (next_role, next_text) in zip(said, said[1:], strict=False):
-        if role == "user":
-            earlier.append(Exchange(text, next_text.partition(_SOURCES)[0] if next_role == "assistant" else None))
-    return said[-1][1], earlier
 
 
 def _content(answer: Answer) -> tuple[str, list[dict[str, Any]]]:
