@@ -142,7 +142,7 @@ def test_each_malformed_message_has_its_error(graph: KnowledgeGraph, at_server: 
         session = client.post(address, json=HELLO).headers["mcp-session-id"]
         for message, wanted in MALFORMED.items():
             answer = client.post(address, content=message, headers={"mcp-session-id": session})
-            said = json.loads(answer.text.partition("data: ")[2] or answer.text)
+            said = json.loads(answer.text.partition("data: ")[2] or answer.text or "null")
             if answer.status_code == 200:
                 assert judged(said) == wanted
             else:  # what the package makes of it: an error, but of a notification, which an id of another type is to it

@@ -94,7 +94,6 @@ export class FirstRun {
   }
 }
 
-
 function step(isDone, title, state, actions) {
   return el("li", { class: isDone ? "first-step done" : "first-step" },
     el("div", {}, el("h2", {}, title, isDone && el("span", { class: "visually-hidden" }, " (done)")), el("p", { class: "muted" }, state), actions && el("div", { class: "actions" }, actions)));

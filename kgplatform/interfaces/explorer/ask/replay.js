@@ -281,7 +281,6 @@ export class Timeline {
     const step = this.replay.steps[at];
     announce(step ? `Step ${at + 1} of ${this.replay.steps.length}: ${stepName(step.name)}` : "The whole run");
   }
-
 }
 
 function stepBody(step) {
