@@ -169,8 +169,11 @@ class StoredTree:
 
 def stored_communities(rows: Iterable[Row]) -> dict[str, StoredCommunity]:
     """The communities of ``rows``, by id."""
-    fields = ("depth", "parent", "size", "center", "nameDue", "nameBy")
-    return {row["id"]: StoredCommunity(*(row[name] for name in fields), dict(row["keywords"])) for row in rows}
+    found = {}
+    for row in rows:
+        told = row["depth"], row["parent"], row["size"], row["center"], row["nameDue"], row["nameBy"]
+        found[row["id"]] = StoredCommunity(*told, dict(row["keywords"]))
+    return found
 
 
 def read_tree(store: Store, graph: EntityGraph) -> StoredTree:
@@ -300,7 +303,7 @@ def read_facts(store: Store, graph: EntityGraph, communities: list[Community]) -
     found = store.read("tree/facts", rows=rows, limit=_FACTS)
     by_community: dict[str, list[SaidFact]] = {}
     for row in found:
-        facts = [SaidFact(*said, members=tuple(members)) for *said, members in row["facts"]]
+        facts = [SaidFact(*[*said, tuple(members)]) for *said, members in row["facts"]]
         by_community[row["id"]] = central_facts(facts, central[row["id"]])
     return by_community
 

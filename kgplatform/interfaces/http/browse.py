@@ -42,11 +42,9 @@ class SubgraphBody(Sent):
 @router.get("/health", tags=["about"], summary="Whether the server and its database are up")
 async def health(request: Request, parts: Served) -> Response:
     """Answers 503 if the database is down."""
-
-    def look(graph: KnowledgeGraph) -> dict[str, str]:
-        return {"status": "ok", "version": version("kgplatform"), "neo4j": graph.check()}
-
-    return await parts.workers.answer(request, look)
+    return await parts.workers.answer(
+        request, lambda graph: {"status": "ok", "version": version("kgplatform"), "neo4j": graph.check()}
+    )
 
 
 @router.get("/about", tags=["about"], summary="Readers with their options, routes, schemas, models")
@@ -150,11 +148,11 @@ async def graph_map(
 ) -> Response:
     """Parallel lists with one item per entity; `sources` and `targets` are indexes into `ids`."""
     try:
-        asked = json.loads(where) or {}
+        asked = json.loads(where)
     except ValueError:
-        asked = None
+        asked = where
     refuse_half_pairs(asked)
-    if not isinstance(asked, dict):
+    if not isinstance(asked, dict | None):
         raise InputError(f"where={where:.100} cannot be used: give a JSON object.")
     only = MapFilter(
         types=tuple(type or ()),
@@ -162,7 +160,7 @@ async def graph_map(
         documents=tuple(document or ()),
         relations=tuple(relation or ()),
         least=least,
-        where=asked,
+        where=asked or {},
     )
     return await parts.workers.answer(request, lambda graph: graph.look.map(limit, only))
 

@@ -192,8 +192,8 @@ class _Site:
     def _seed(self, base: str) -> dict[str, Any]:
         """What ``boot.js`` stores, and the address that it opens then."""
         known = self._graph.connection
-        connection = {"host": for_browsers(known.uri), "username": known.username, "password": known.password}
-        connection |= {"requestedUseDb": known.database}
+        connection = {"host": for_browsers(known.uri), "requestedUseDb": known.database}
+        connection |= {"username": known.username, "password": known.password}
         return {
             "favorites": favorites(),
             "folder": FOLDER,

@@ -59,7 +59,6 @@ export class JobCard {
     }
   }
 
-
   #head(what) {
     return el("div", { class: "section-head" }, el("h2", {}, `${this.title}: ${what}`), iconButton("close", "Dismiss this report", () => this.onDismiss(this)));
   }

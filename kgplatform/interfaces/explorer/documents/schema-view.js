@@ -24,7 +24,6 @@ export function createView() {
   return { element, title: "Schema", show: draw, focus: () => element.querySelector("a, button")?.focus() };
 }
 
-
 function described({ schema, expansions }, drawn) {
   const grown = (kind) => expansions.filter((each) => each.kind === kind).map(({ name, example }) => ({ name, description: example, added: true }));
   const types = [...entries(schema.entities), ...grown("entity")];

@@ -154,7 +154,6 @@ function place(named, at, names, room, { owner, anyway = false, suits = () => tr
 
 const boxOf = (x, y, width, height) => ({ left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2 });
 
-
 /** Places of a node's name: beside it and, with `away`, farther from it, at the end of a line. */
 function* namesOf(context, node, camera, away) {
   if (node.width === null) {
@@ -209,7 +208,6 @@ export function unreadIn(scene, camera) {
   for (const node of found) node.read = true;
   return found.length ? seen.map(({ id }) => id) : [];
 }
-
 
 // With an edge of the background's colour, so that they can be read over lines.
 function paintWords(context, { node, text }, x, y, theme, alpha, strong) {

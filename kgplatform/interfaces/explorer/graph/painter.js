@@ -250,7 +250,6 @@ function covers(sheet, camera) {
   return across <= (sheet.width - camera.width) / 2 && down <= (sheet.height - camera.height) / 2;
 }
 
-
 const FINER = 2;
 
 /** What a GraphView shows, with its background, at twice the size: a promise of a PNG as a Blob. */

@@ -230,7 +230,6 @@ export class GraphView {
     this.refresh();
   }
 
-
   /** What is at a point: the name of a circle, which lies over what is in it; a node, or an edge. */
   #at(point) {
     const disc = this.labels.discAt(point);
@@ -339,7 +338,6 @@ export class GraphView {
     });
   }
 }
-
 
 /** What is left of the rest beside what is lit. */
 const DIMMED = 0.4;

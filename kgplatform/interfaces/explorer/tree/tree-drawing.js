@@ -181,7 +181,6 @@ function corners(kind, radius) {
   return angles.map((angle) => `${radius * Math.cos(angle)},${radius * Math.sin(angle)}`).join(" ");
 }
 
-
 /** A name on one or two lines. */
 function wrapped(name) {
   const text = shortText(name, 2 * LETTERS);

@@ -137,7 +137,6 @@ export class TreeView {
     this.#bringIntoView(width / k > 2 * COLUMN || !beside.length ? [branch, ...beside] : beside);
   }
 
-
   #clicked(event) {
     const branch = this.drawing.branchOf(event.target);
     if (!branch) return;
