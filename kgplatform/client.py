@@ -364,12 +364,7 @@ class KnowledgeGraph:
         return done.seconds
 
     def build_tree(
-        self,
-        *,
-        method: str | None = None,
-        update: bool = False,
-        rebuild: bool = False,
-        progress: Progress = SILENT,
+        self, *, method: str | None = None, update: bool = False, rebuild: bool = False, progress: Progress = SILENT
     ) -> TreeReport:
         """Build the knowledge tree (levels 3 and 4: keywords and communities), or bring it up to date with the graph.
 
@@ -499,8 +494,11 @@ class KnowledgeGraph:
         asked(question)
         if options.get("documents"):
             chosen = replace(chosen, documents=tuple(info.id for info in self._named(options["documents"])))
-        started, name = time.perf_counter(), reader or READERS[0].name
-        only = self._only(name, where) if where else None
+        started, name, only = time.perf_counter(), reader or READERS[0].name, None
+        if where:
+            check_can_be_kept(name)
+            if not (only := documents_where(self.store, where)):
+                raise InputError("No document has this metadata. `documents` shows the metadata of each.", "where")
         told = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
         spanned = span(f"invoke_agent {name}", told, calls_out=False)
         with (
@@ -560,10 +558,18 @@ class KnowledgeGraph:
         documents that it is shown anything of."""
         with listened(on_step, stop or self.store.stop) as (tell, ended):
             graph = self.within(ended)
+
+            def types() -> SchemaTypes | None:  # of the schema with what was added to it, as readers know them
+                if (found := graph.schema()) is None:
+                    return None
+                grown = found.schema.with_expansions(found.expansions)
+                kinds = (grown.entities, grown.relations, grown.attributes)
+                return SchemaTypes(grown.prompt_text(), *(tuple(each.name for each in kind) for kind in kinds))
+
             chat = graph.language_model
             context = chat.context() if isinstance(chat, OpenAIChat) else self.settings.context_tokens
             evidence = Evidence(graph.store, graph.embedder, only)
-            yield Run(evidence, chat, graph.ledger, graph._schema_types, tell, context or CONTEXT, on_text)
+            yield Run(evidence, chat, graph.ledger, types, tell, context or CONTEXT, on_text)
 
     @property
     def evidence(self) -> Evidence:
@@ -597,11 +603,7 @@ class KnowledgeGraph:
         if guarded and (why := why_refused(statement, parameters or {})):
             raise coded(Code.STATEMENT_REFUSED, why=why)
         return self.store.run_statement(
-            statement,
-            parameters or {},
-            write=write,
-            timeout=timeout or CYPHER_TIMEOUT,
-            limit=limit or CYPHER_LIMIT,
+            statement, parameters or {}, write=write, timeout=timeout or CYPHER_TIMEOUT, limit=limit or CYPHER_LIMIT
         )
 
     def schemas(self) -> dict[str, Schema]:
@@ -817,22 +819,6 @@ class KnowledgeGraph:
             progress=progress,
         )
 
-    def _only(self, reader: str, where: Mapping[str, Any]) -> list[str]:
-        """The ids of the documents ``where`` that is so. Raises ``InputError``, also where there are none."""
-        check_can_be_kept(reader)
-        found = documents_where(self.store, where)
-        if not found:
-            raise InputError("No document has this metadata. `documents` shows the metadata of each.", "where")
-        return found
-
-    def _schema_types(self) -> SchemaTypes | None:
-        """The schema with what was added to it, in the words that readers know."""
-        if (found := self.schema()) is None:
-            return None
-        grown = found.schema.with_expansions(found.expansions)
-        kinds = (grown.entities, grown.relations, grown.attributes)
-        return SchemaTypes(grown.prompt_text(), *(tuple(each.name for each in kind) for kind in kinds))
-
     @contextmanager
     def _writing(self, kind: str, progress: Progress, turn: PassTurn = "alone") -> Iterator[Pass]:
         """A pass of this ``kind``, once its turn has come; what is known of the graph is looked at again."""
@@ -952,14 +938,7 @@ class ChatThread:
         options = {**(options or {}), **more}
         try:
             answer = graph.ask(
-                alone,
-                reader,
-                options=options,
-                where=where,
-                verify=verify,
-                on_step=on_step,
-                on_text=on_text,
-                stop=stop,
+                alone, reader, options=options, where=where, verify=verify, on_step=on_step, on_text=on_text, stop=stop
             )
         except ModelError as error:
             if keep_failed and not isinstance(error, BudgetError):

@@ -85,7 +85,7 @@ _CYPHER = re.compile(
 _FLAG = re.compile(r"(?<![\w-])--[a-z]")
 FLAGS_ELSEWHERE = {
     # Flags of Neo4j's own programs, and of pip.
-    *("neo4j.config", "exchange.csv_folder", "errors"),
+    *("neo4j.config", "exchange.exporter", "errors"),
     # What people read who stand before a server, or in a guide, and are to go to a terminal.
     *("interfaces.http.parts", "interfaces.http.app", "interfaces.neo4j_browser.guide"),
 }

@@ -145,7 +145,12 @@ def for_file(value: Any) -> Any:
     if hasattr(value, "srid"):
         return {"point": {"srid": value.srid, **dict(zip(_AXES, map(float, value), strict=False))}}
     if hasattr(value, "iso_format"):
-        return _temporal(value)
+        kind, text, zone = type(value).__name__.lower(), str(value.iso_format()), getattr(value, "tzinfo", None)
+        if kind in ("time", "datetime") and zone is None:  # the driver has one class for either of Cypher's
+            kind = f"local{kind}"
+        place = getattr(zone, "key", None) or getattr(zone, "zone", None)
+        # UTC is what the driver makes of the offset Z, and no place.
+        return {kind: f"{text}[{place}]" if place and place != "UTC" else text}
     raise ValueError(f"a value of the type {type(value).__name__} has no form in a file")
 
 
@@ -153,15 +158,6 @@ def _are_plain(values: list[Any]) -> bool:
     """Whether JSON has all of them, of a vector of hundreds of numbers too."""
     types = set(map(type, values))
     return types <= {str, bool, int} or (types == {float} and all(map(math.isfinite, values)))
-
-
-def _temporal(value: Any) -> dict[str, str]:
-    kind, text, zone = type(value).__name__.lower(), str(value.iso_format()), getattr(value, "tzinfo", None)
-    if kind in ("time", "datetime") and zone is None:  # the driver has one class for either of Cypher's
-        kind = f"local{kind}"
-    place = getattr(zone, "key", None) or getattr(zone, "zone", None)
-    # UTC is what the driver makes of the offset Z, and no place.
-    return {kind: f"{text}[{place}]" if place and place != "UTC" else text}
 
 
 def for_database(value: Any) -> Any:
@@ -261,18 +257,13 @@ def compact(value: Any) -> str:
 
 def element_of(value: Any) -> Element:
     """The node or relationship of a line. Raises ``ValueError`` with what is wrong with it."""
-    if isinstance(value, dict):
-        match value:
-            case {"node": str(id_), "labels": list(labels), "properties": dict(properties)} if len(value) == 3:
-                if all(isinstance(label, str) for label in labels):
-                    return Node(id_, tuple(sorted(labels)), properties)
-            case {
-                "relationship": str(kind),
-                "start": str(start),
-                "end": str(end),
-                "properties": dict(properties),
-            } if len(value) == 4:
-                return Relationship(kind, start, end, properties)
+    match value:
+        case {"node": str(id_), "labels": list(labels), "properties": dict(own), **more} if not more:
+            if all(isinstance(label, str) for label in labels):
+                return Node(id_, tuple(sorted(labels)), own)
+        case {"relationship": str(kind), "start": str(start), "end": str(end), "properties": dict(own), **more}:
+            if not more:
+                return Relationship(kind, start, end, own)
     raise ValueError("is neither a node nor a relationship of a graph that was exported")
 
 
@@ -320,14 +311,13 @@ def _line(path: Path, number: int, stream: BinaryIO) -> bytes:
 
 
 def _parsed(path: Path, number: int, line: bytes) -> Any:
+    def refuse(word: str) -> None:
+        raise ValueError(f"{word} is not JSON")
+
     try:
-        return json.loads(line.decode("utf-8"), parse_constant=_refuse)
+        return json.loads(line.decode("utf-8"), parse_constant=refuse)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}, line {number}, is not valid JSON. Nothing was imported.") from error
-
-
-def _refuse(word: str) -> None:
-    raise ValueError(f"{word} is not JSON")
 
 
 Types = dict[str, set[str]]
@@ -362,11 +352,13 @@ class Spool:
         if isinstance(element, Node):
             self.nodes += 1
             self._nodes.write(line_of(element))
-            _note(self.node_types[kinds_of(element.labels)[0]], element.properties)
+            types = self.node_types[kinds_of(element.labels)[0]]
         else:
             self.relationships += 1
             self._relationships.write(line_of(element))
-            _note(self.relationship_types[element.type], element.properties)
+            types = self.relationship_types[element.type]
+        for name, value in element.properties.items():
+            types[name].add(type_of(value))
 
     def each_node(self) -> Iterator[Node]:
         """All nodes."""
@@ -377,15 +369,9 @@ class Spool:
         return (each for each in _stored(self.relationship_lines) if isinstance(each, Relationship))
 
 
-def _note(types: Types, properties: dict[str, Any]) -> None:
-    for name, value in properties.items():
-        types[name].add(type_of(value))
-
-
 def _stored(path: Path) -> Iterator[Element]:
     with path.open("rb") as stream:
-        for line in stream:
-            yield element_of(json.loads(line))
+        yield from (element_of(json.loads(line)) for line in stream)
 
 
 def write_lines(spool: Spool, path: Path) -> None:

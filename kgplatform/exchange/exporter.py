@@ -6,6 +6,13 @@ stays out.
 GraphML is as networkx, igraph, Gephi and yEd read it: typed keys, labels and types as data. It has texts, whole
 numbers, numbers and truth values. A property of another type stands as JSON, and the data ``json`` of its node or edge
 lists the names of those.
+
+CSV is a folder for `neo4j-admin database import full`: the fastest way into a new database. Each kind of node has a
+file, and each of the platform's own types of relationship; ``relations.csv`` has all others. The columns of a file
+stand in another, ``…-header.csv``. Where a property has values of several types, the rows are parted by them.
+``import.sh`` is the command, ``after-import.cypher`` makes what the command does not: constraints, indexes, and lists
+without items, which it takes for no value. In a cell, texts stand in quotes, quotes in them are doubled. An empty cell
+is no value; two quotes are an empty text. The items of a list are parted by U+001F, which no text may hold.
 """
 
 from __future__ import annotations
@@ -18,16 +25,18 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TextIO
 from xml.sax.saxutils import escape, quoteattr
 
 from kgplatform.errors import InputError, StoreError
-from kgplatform.exchange.csv_folder import write_csv
 from kgplatform.exchange.elements import (
     FORMAT,
     KINDS,
+    TEMPORAL,
     VERSION,
     Element,
     ExchangeReport,
@@ -44,8 +53,11 @@ from kgplatform.exchange.elements import (
     type_of,
     write_lines,
 )
-from kgplatform.ingest.graph_state import graph_state
+from kgplatform.extract.schema import reserved_relationship
+from kgplatform.ingest.graph_state import graph_state, vector_options
+from kgplatform.neo4j.pasteable import literal
 from kgplatform.neo4j.store import Row, Store
+from kgplatform.query import load_query, query_names
 from kgplatform.records import SILENT, Progress
 
 _PAGE = 500
@@ -113,10 +125,9 @@ def _elements(store: Store) -> Iterator[Element]:
     for kind in KINDS:
         after = ""
         while rows := store.read("exchange/export_nodes", kind=kind, after=after, limit=_PAGE):
-            rows.sort(key=lambda row: str(row["id"]))
-            for row in rows:
+            for row in sorted(rows, key=lambda row: str(row["id"])):
                 yield from _of(row)
-            after = rows[-1]["id"]
+                after = row["id"]
 
 
 def _of(row: Row) -> Iterator[Element]:
@@ -130,10 +141,7 @@ def _of(row: Row) -> Iterator[Element]:
     del properties["id"]
     _check_names(labels)
     yield Node(row["id"], labels, properties)
-    found = [
-        Relationship(kind, row["id"], end, _for_file(properties, kind))
-        for kind, end, properties in row["relationships"]
-    ]
+    found = [Relationship(kind, row["id"], end, _for_file(own, kind)) for kind, end, own in row["relationships"]]
     found.sort(key=lambda relationship: (relationship.type, relationship.end))
     if any((one.type, one.end) == (other.type, other.end) for one, other in pairwise(found)):
         found.sort(key=lambda relationship: (relationship.type, relationship.end, compact(relationship.properties)))
@@ -176,20 +184,16 @@ def whole(target: Path, *, is_folder: bool) -> Iterator[Path]:
         raise InputError(f"Nothing can be written into {target.parent}: {error.strerror or error}.") from error
     try:
         yield folder
-        _flush(folder / "made")
-        # A folder takes the place of an empty one, a file that of any file.
-        (folder / "made").replace(target)
+        made = folder / "made"
+        # Its bytes are on the disk before it gets its name: a machine that stops leaves no half of it.
+        for path in sorted(made.iterdir()) if made.is_dir() else [made]:
+            with path.open("rb") as stream:
+                os.fsync(stream.fileno())
+        made.replace(target)  # a folder takes the place of an empty one, a file that of any file
     except OSError as error:
         raise InputError(f"{target} cannot be written: {error.strerror or error}.") from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _flush(made: Path) -> None:
-    """Its bytes are on the disk before it gets its name: a machine that stops leaves no half of it."""
-    for path in sorted(made.iterdir()) if made.is_dir() else [made]:
-        with path.open("rb") as stream:
-            os.fsync(stream.fileno())
 
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
@@ -253,21 +257,13 @@ def _properties(element: Element, keys: Keys, marker: str) -> str:
         if kind not in _SCALARS or (kind == "string" and _NO_XML.search(value)):
             as_json.append(name)
             # Other signs than ASCII need no escape, those that XML lacks do.
-            parts.append(_data(keys[name, "string"], _NO_XML.sub(_escaped, compact(value))))
+            escaped = _NO_XML.sub(lambda sign: f"\\u{ord(sign[0]):04x}", compact(value))
+            parts.append(_data(keys[name, "string"], escaped))
         else:
-            parts.append(_data(keys[name, kind], _text(value)))
+            text = _INFINITE[value["float"]] if isinstance(value, dict) else value
+            parts.append(_data(keys[name, kind], text if isinstance(text, str) else json.dumps(text)))
     marked = [_data(marker, compact(as_json))] if as_json else []
     return "".join((*marked, *parts))
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, dict):
-        return _INFINITE[value["float"]]
-    return value if isinstance(value, str) else json.dumps(value) if isinstance(value, bool) else repr(value)
-
-
-def _escaped(sign: re.Match[str]) -> str:
-    return f"\\u{ord(sign[0]):04x}"
 
 
 def _data(key: str, text: str) -> str:
@@ -280,6 +276,158 @@ def _attribute(text: str) -> str:
 
 def _write(out: BinaryIO, text: str) -> None:
     out.write(text.encode("utf-8") + b"\n")
+
+
+_NODE_COLUMNS = ("id:ID", ":LABEL")
+_EDGE_COLUMNS = (":START_ID", ":END_ID", ":TYPE")
+_ITEM_END = "\x1f"
+_STATEMENT_ROWS = 200
+_VECTOR = "neo4j/schema/vector_"
+_SCRIPT = """\
+#!/bin/sh
+# Brings this folder into a new database of Neo4j 5.26 or newer. Run it in this folder, while that database is stopped,
+# as the user that Neo4j runs as. Then start the database, and run after-import.cypher:
+#   cypher-shell -d "${1:-neo4j}" -f after-import.cypher
+# A database that is there already is left alone, unless --overwrite-destination=true is added below: that deletes it.
+set -e
+neo4j-admin database import full \\
+"""
+
+
+@dataclass(slots=True)
+class _Table:
+    """A file and its columns: ``(name, type)`` of the properties."""
+
+    name: str
+    columns: list[tuple[str, str]]
+    stream: TextIO
+
+
+class _Tables:
+    """The files of nodes, or those of relationships. Rows go to the file that has the types of their properties."""
+
+    def __init__(self, folder: Path, types: dict[str, Types], open_files: ExitStack) -> None:
+        def settled(kinds: set[str]) -> list[str]:  # the types of a column; an empty list is of any type of list
+            known = sorted(kinds - {"[]"})
+            is_told = "[]" not in kinds or any(kind.endswith("[]") for kind in known)
+            return known if is_told else [*known, "string[]"]
+
+        self._folder = folder
+        self._open = open_files
+        self._types = {group: {name: settled(kinds) for name, kinds in each.items()} for group, each in types.items()}
+        self._tables: dict[tuple[str, tuple[str, ...]], _Table] = {}
+
+    def add(self, group: str, fixed: list[str], element: Element) -> None:
+        """Write a row."""
+        table = self._table(group, element.properties)
+        try:
+            values = [element.properties.get(name) for name, _ in table.columns]
+            cells = ["" if value is None else cell_of(value) for value in values]
+        except ValueError as error:
+            raise InputError(
+                f"CSV has no form for {error}, which the graph has. Export it as .jsonl or .graphml."
+            ) from error
+        table.stream.write(",".join((*fixed, *cells)) + "\n")
+
+    def finish(self, fixed: tuple[str, ...]) -> list[_Table]:
+        """Write the headers, and give the tables in the order of their names."""
+        for table in self._tables.values():
+            header = ",".join((*fixed, *(f"{name}:{kind}" for name, kind in table.columns)))
+            (self._folder / header_name(table.name)).write_text(header + "\n", "utf-8")
+        return sorted(self._tables.values(), key=lambda table: table.name)
+
+    def _table(self, group: str, properties: dict[str, Any]) -> _Table:
+        types = self._types[group]
+        mixed = [name for name, kinds in sorted(types.items()) if len(kinds) > 1]
+        own = {name: type_of(properties[name]) for name in mixed if name in properties}
+        # A list without items is in the column of the first type of list.
+        lists = {name: next(kind for kind in types[name] if kind.endswith("[]")) for name in own if own[name] == "[]"}
+        variant = tuple(f"{name}:{kind}" for name, kind in (own | lists).items())
+        if (group, variant) not in self._tables:
+            before = sum(key[0] == group for key in self._tables)
+            name = f"{group}-{before + 1}.csv" if before else f"{group}.csv"
+            mine = dict(column.rsplit(":", 1) for column in variant)
+            names = [name for name in sorted(types) if name in mine or name not in mixed]
+            columns = [(name, mine.get(name, types[name][0])) for name in names]
+            stream = self._open.enter_context((self._folder / name).open("w", encoding="utf-8", newline=""))
+            self._tables[group, variant] = _Table(name, columns, stream)
+        return self._tables[group, variant]
+
+
+def header_name(name: str) -> str:
+    """The file with the columns of the file ``name``."""
+    return f"{name.removesuffix('.csv')}-header.csv"
+
+
+def write_csv(spool: Spool, path: Path) -> None:
+    """Write what ``spool`` holds into the new folder ``path``."""
+    path.mkdir()
+    relationship_types: dict[str, Types] = {}
+    for kind, types in spool.relationship_types.items():
+        mine = relationship_types.setdefault(_group(kind), {})
+        for name, kinds in types.items():
+            mine[name] = mine.get(name, set()) | kinds
+    with ExitStack() as open_files:
+        nodes = _Tables(path, {_file(kind): types for kind, types in spool.node_types.items()}, open_files)
+        edges = _Tables(path, relationship_types, open_files)
+        for node in spool.each_node():
+            nodes.add(_file(kinds_of(node.labels)[0]), [cell_of(node.id), cell_of(list(node.labels))], node)
+        for edge in spool.each_relationship():
+            edges.add(_group(edge.type), [cell_of(edge.start), cell_of(edge.end), cell_of(edge.type)], edge)
+        node_tables, edge_tables = nodes.finish(_NODE_COLUMNS), edges.finish(_EDGE_COLUMNS)
+    parts = [f"  --nodes={header_name(table.name)},{table.name} \\\n" for table in node_tables]
+    parts += [f"  --relationships={header_name(table.name)},{table.name} \\\n" for table in edge_tables]
+    parts.append("  --array-delimiter=U+001F --multiline-fields=true --id-type=string \\\n")
+    (path / "import.sh").write_text(f'{_SCRIPT}{"".join(parts)}  "${{1:-neo4j}}"\n', "utf-8")
+    (path / "import.sh").chmod(0o755)
+    with (path / "after-import.cypher").open("w", encoding="utf-8", newline="\n") as out:
+        dimension = next(spool.each_node()).properties["embeddingDimension"]
+        indexes = [name for name in query_names("neo4j/schema") if "/drop" not in name and "/await" not in name]
+        for name in sorted(indexes, key=lambda name: ("/constraint" not in name, name)):
+            kind = name.removeprefix(_VECTOR)
+            options = literal(vector_options(kind, dimension)) if name.startswith(_VECTOR) else ""
+            out.write(load_query(name).text.replace("$options", options) + ";\n")
+        # The statements that give nodes their lists without items.
+        lacking = ((node.id, [n for n, value in node.properties.items() if value == []]) for node in spool.each_node())
+        rows = (literal({"id": id_, "names": names}) for id_, names in lacking if names)
+        while batch := ",\n".join(islice(rows, _STATEMENT_ROWS)):
+            out.write(load_query("exchange/empty_lists").text.replace("$rows", f"[{batch}]", 1) + ";\n")
+
+
+def _file(kind: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", kind).lower()
+
+
+def _group(kind: str) -> str:
+    """The file of a type of relationship, without its suffix: a user's type may not be fit to name one."""
+    return kind.lower().replace("_", "-") if reserved_relationship(kind) == kind else "relations"
+
+
+def cell_of(value: Any) -> str:
+    """``value`` in a cell. Raises ``ValueError`` for what has no form there."""
+    if not isinstance(value, list):
+        return _quoted(value) if isinstance(value, str) else _scalar(value)
+    if set(map(type, value)) == {float}:  # a vector
+        return _quoted(_ITEM_END.join(map(repr, value)))
+    items = [item if isinstance(item, str) else _scalar(item) for item in value]
+    if items == [""]:
+        raise ValueError("a list of one empty text")
+    if any(_ITEM_END in item for item in items):
+        raise ValueError("a list with the sign U+001F in a text")
+    return _quoted(_ITEM_END.join(items))
+
+
+def _scalar(value: Any) -> str:
+    if isinstance(value, dict):
+        ((kind, inner),) = value.items()
+        if kind == "float" or kind in TEMPORAL:
+            return str(inner)
+        raise ValueError(f"a value of the type {kind}")
+    return ("true" if value else "false") if isinstance(value, bool) else repr(value)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'
 
 
 _WRITERS: dict[str, Callable[[Spool, Path], None]] = {"jsonl": write_lines, "graphml": write_graphml, "csv": write_csv}

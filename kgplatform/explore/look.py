@@ -9,7 +9,8 @@ Nothing is written. Vectors never leave the database. Whatever is looked at, hub
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -84,6 +85,11 @@ class Look:
         if not key:
             return ()
         words = [word.lower() for word in WORD_RUN.findall(name)[:_MOST_WORDS]]  # in which Lucene finds no syntax
+
+        def nearness(row: Row) -> tuple[Any, ...]:
+            known = normalise_name(row["key"])
+            return known != key, not known.startswith(key), -row["score"], -row["degree"], len(known), row["id"]
+
         rows = self._store.read(
             "explore/find",
             key=key,
@@ -93,7 +99,7 @@ class Look:
             most=_CANDIDATES,
             limit=_at_least(limit, 1),
         )
-        rows.sort(key=lambda row: _nearness(row, key))
+        rows.sort(key=nearness)
         return tuple(map(_node, rows[:limit]))
 
     def _named_as_typed(self, name: str) -> list[str]:
@@ -120,7 +126,14 @@ class Look:
         if not rows:
             raise _unknown(id)
         center, *others = rows
-        shown = _shared_out(others, limit)
+        # They come by place within their kind: each gets its share of the places, the others what it leaves.
+        places: Counter[str] = Counter()
+        ranked = []
+        for row in others:
+            kind = _kind(row["labels"])
+            places[kind] += 1
+            ranked.append((places[kind] / _SHARES.get(kind, 1), KINDS.index(kind), row))
+        shown = [row for *_, row in sorted(ranked, key=lambda each: each[:2])[:limit]]
         nodes = tuple(map(_node, [center, *shown]))
         found = sum({_kind(row["labels"]): row["total"] for row in others}.values())
         return Subgraph(nodes, self._edges_among(nodes), found - len(shown))
@@ -364,23 +377,6 @@ def _node(row: Row) -> GraphNode:
 
 def _kind(labels: Sequence[str]) -> str:
     return next(kind for kind in KINDS if kind in labels)
-
-
-def _shared_out(rows: Iterable[Row], limit: int) -> list[Row]:
-    """The best ``limit`` of ``rows``, which come by place within their kind: each kind gets its share of the places,
-    and what one does not need the others get."""
-    places: dict[str, int] = {}
-    ranked = []
-    for row in rows:
-        kind = _kind(row["labels"])
-        places[kind] = places.get(kind, 0) + 1
-        ranked.append((places[kind] / _SHARES.get(kind, 1), KINDS.index(kind), row))
-    return [row for *_, row in sorted(ranked, key=lambda each: each[:2])[:limit]]
-
-
-def _nearness(row: Row, key: str) -> tuple[Any, ...]:
-    known = normalise_name(row["key"])
-    return known != key, not known.startswith(key), -row["score"], -row["degree"], len(known), row["id"]
 
 
 def _plain(value: Any) -> Any:

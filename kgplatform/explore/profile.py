@@ -160,13 +160,12 @@ def _relations(
 def _sentence(sentences: Sequence[Sentence], places: Sequence[StatedAt], word: str, said: set[str]) -> str:
     """The first sentence stated where a fact is that has its ``word``; it is noted as ``said``, and returned once."""
 
-    def lies_here(place: StatedAt) -> bool:
-        return any(
-            other.document == place.document and other.start < place.end and place.start < other.end for other in places
-        )
-
     for sentence in sentences:
-        if normalise_name(word) in normalise_name(sentence.text) and all(map(lies_here, sentence.places)):
+        is_here = all(
+            any(one.document == two.document and one.start < two.end and two.start < one.end for one in places)
+            for two in sentence.places
+        )
+        if is_here and normalise_name(word) in normalise_name(sentence.text):
             is_new = sentence.fact not in said
             said.add(sentence.fact)
             return sentence.text if is_new else ""
@@ -204,7 +203,9 @@ def questions(store: Store, limit: int = 4) -> tuple[str, ...]:
     written = [row["question"] for row in store.read("explore/introduced", limit=(limit + 1) // 2)]
     limit -= len(written)
     rows = store.read("explore/askable", looked=_LOOKED, hub=_HUB, limit=_ROWS)
-    sorts = [_who(rows), _connected(rows), _about(rows)]
+    facts = {row[end]: row[f"{end}_facts"] for row in rows for end in ("subject", "object")}
+    most = sorted(filter(_fits, facts), key=lambda name: (-facts[name], name))  # what most is said of
+    sorts = [_who(rows), _connected(rows), (f"What do the documents say about {name}?" for name in most)]
     found = list(islice(filter(None, chain.from_iterable(zip_longest(*sorts))), limit))
     if len(found) < limit:
         found += _named(store.read("explore/named", limit=_ROWS), " ".join(found))
@@ -250,13 +251,6 @@ def _connected(rows: Sequence[Row]) -> Iterator[str]:
         if pair and not used & {*pair, middle}:
             used |= {*pair, middle}
             yield f"How are {pair[0]} and {pair[1]} connected?"
-
-
-def _about(rows: Sequence[Row]) -> Iterator[str]:
-    """What most is said of."""
-    facts = {row[end]: row[f"{end}_facts"] for row in rows for end in ("subject", "object")}
-    for name in sorted(filter(_fits, facts), key=lambda name: (-facts[name], name)):
-        yield f"What do the documents say about {name}?"
 
 
 def _fits(name: str) -> bool:

@@ -46,14 +46,13 @@ def keep_run(store: Store, answer: Answer, model: str | None, seconds: float, tu
     if turn:
         store.define("neo4j/schema/index_run_thread")
     run = uuid.uuid4().hex
-    steps = list(enumerate(answer.trace, start=1))
-    before = steps_before([step.path for step in answer.trace])
-    elements = [{"step": _step_id(run, n), "element": id_} for n, step in steps for id_ in dict.fromkeys(step.elements)]
+    steps = [(f"{run}-{number}", step) for number, step in enumerate(answer.trace, start=1)]
+    elements = [{"step": id_, "element": each} for id_, step in steps for each in dict.fromkeys(step.elements)]
     found = [  # facts, passages and pages, each ranked for themselves
-        {"step": _step_id(run, index), "rank": rank, "found": id_}
-        for index, step in steps
+        {"step": id_, "rank": rank, "found": each}
+        for id_, step in steps
         for kind in (step.facts, step.passages, step.pages)
-        for rank, id_ in enumerate(dict.fromkeys(kind), start=1)
+        for rank, each in enumerate(dict.fromkeys(kind), start=1)
     ]
     citations = [
         {"number": number} | {name: getattr(cited, name) for name in ("passage", "start", "end", "found", "text")}
@@ -61,7 +60,7 @@ def keep_run(store: Store, answer: Answer, model: str | None, seconds: float, tu
     ]
     store.write(
         ("explore/keep_run", {"rows": [_run_row(run, answer, model, seconds)]}),
-        ("explore/keep_steps", {"run": run, "rows": [_step_row(run, n, step, before[n - 1]) for n, step in steps]}),
+        ("explore/keep_steps", {"run": run, "rows": _step_rows(steps)}),
         ("explore/keep_found", {"rows": found}),
         ("explore/keep_elements", {"rows": elements}),
         ("explore/keep_citations", {"run": run, "rows": citations}),
@@ -119,31 +118,27 @@ def steps_before(paths: Sequence[int]) -> list[list[int]]:
     return before
 
 
-def _step_row(run: str, index: int, step: Step, before: Sequence[int]) -> Row:
-    return {
-        "id": _step_id(run, index),
-        "before": [_step_id(run, each) for each in before],
-        "index": index,
-        "path": step.path,
-        "name": step.name,
-        "detail": step.detail,
-        "prompt": step.prompt,
-        "reply": step.reply,
-        "seconds": step.seconds,
-        "calls": step.usage.calls,
-        "inputTokens": step.usage.input_tokens,
-        "outputTokens": step.usage.output_tokens,
-        "statements": [
-            # The vectors on their own: they are long, and later statements of the step share them.
-            text
-            for each in pasteable(step.queries)
-            for text in (*each.vectors, "\n".join((*each.parameters, each.statement)))
-        ],
-    }
-
-
-def _step_id(run: str, index: int) -> str:
-    return f"{run}-{index}"
+def _step_rows(steps: Sequence[tuple[str, Step]]) -> list[Row]:
+    before = steps_before([step.path for _, step in steps])
+    as_they_are = ("path", "name", "detail", "prompt", "reply", "seconds")
+    return [
+        {
+            "id": id_,
+            "before": [steps[number - 1][0] for number in before[place]],
+            "index": place + 1,
+            **{name: getattr(step, name) for name in as_they_are},
+            "calls": step.usage.calls,
+            "inputTokens": step.usage.input_tokens,
+            "outputTokens": step.usage.output_tokens,
+            "statements": [
+                # The vectors on their own: they are long, and later statements of the step share them.
+                text
+                for each in pasteable(step.queries)
+                for text in (*each.vectors, "\n".join((*each.parameters, each.statement)))
+            ],
+        }
+        for place, (id_, step) in enumerate(steps)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +264,6 @@ def remove_thread(store: Store, thread: str) -> None:
 
 def check_thread(store: Store, thread: str) -> tuple[Turn, ...]:
     """The turns of a thread. Raises ``InputError`` if there is none."""
-    found = turns_of(store, thread)
-    if not found:
+    if not (found := turns_of(store, thread)):
         raise InputError(f"There is no thread {thread!r} in the graph.")
     return found

@@ -338,10 +338,17 @@ def _merge(run: GistRun, reading: Reading) -> list[Work]:
         run.advanced(gists=1)
         return () if reading.waiting or reading.failed else _apply(run, reading)
 
+    def verdict(first: str, second: str) -> str:
+        fence, noun = f"text-{node_id(first, second)[:12]}", run.options.kind.noun
+        messages = render("gist/merge", noun=noun, fence=fence, first=first.strip(), second=second.strip())
+        try:
+            return ask(run.chat, messages, VerdictReply, stage="merge", tokens=_VERDICT_TOKENS)[0].new_part
+        except ReplyError:
+            return UNUSABLE
+
     works = []
     for at in asked:
-        one, other = memory.text_of(memory.pages[at]), memory.text_of(memory.pages[at + 1])
-        call = partial(ask_verdict, run.chat, one, other, run.options)
+        call = partial(verdict, *(memory.text_of(page) for page in memory.pages[at : at + 2]))
         works.append(reading.work(run, _GISTING, call, partial(take, at), at, lambda reason: run.advanced(gists=1)))
     return works
 
@@ -407,16 +414,6 @@ class VerdictReply(Form):
     new_part: Literal["yes", "no", "not sure"]
 
 
-def ask_verdict(chat: Chat, first: str, second: str, options: GistOptions) -> str:
-    """What the model says of two pages that follow each other. Raises ``ModelError``."""
-    fence, noun = f"text-{node_id(first, second)[:12]}", options.kind.noun
-    messages = render("gist/merge", noun=noun, fence=fence, first=first.strip(), second=second.strip())
-    try:
-        return ask(chat, messages, VerdictReply, stage="merge", tokens=_VERDICT_TOKENS)[0].new_part
-    except ReplyError:
-        return UNUSABLE
-
-
 def candidates(pages: Sequence[Page], longest: int) -> list[int]:
     """The pages that with the next one are not longer than ``longest`` words, by their index."""
     return [at for at in range(len(pages) - 1) if pages[at].length + pages[at + 1].length <= longest]
@@ -444,15 +441,12 @@ def shortest_pair(pages: Sequence[Page], among: Collection[int]) -> int:
 
 def joined(memory: Memory, at: Collection[int]) -> list[Page]:
     """The pages of ``memory`` with those ``at`` joined to the next ones; a page that was joined has no gist yet."""
-    pages: list[Page] = []
     starts = [page for page in memory.pages if page.index - 1 not in at]
-    for index, page in enumerate(starts):
-        end = starts[index + 1].start if index + 1 < len(starts) else memory.reached
-        if end == page.end:
-            pages.append(replace(page, index=index))
-        else:
-            pages.append(memory.page(index, page.start, end))
-    return pages
+    ends = [*(page.start for page in starts[1:]), memory.reached]
+    return [
+        replace(page, index=index) if end == page.end else memory.page(index, page.start, end)
+        for index, (page, end) in enumerate(zip(starts, ends, strict=True))
+    ]
 
 
 def _report(
@@ -467,29 +461,20 @@ def _report(
         notes.append(f"{run.replaced:,} {what} made with other options, which were replaced.")
     if empty := sum(not row["tokens"] for row in rows):
         notes.append(f"{empty:,} of the documents {'has' if empty == 1 else 'have'} no text, and so no page.")
+    wanted = (options.preset, options.min_words, options.max_words, options.uniform, options.question)
+    counted = ("replaced", "pages_new", "written", "shortened", "malformed", "merged", "failed", "too_long")
     return GistReport(
-        options.preset,
-        options.min_words,
-        options.max_words,
-        options.uniform,
-        options.question,
+        *wanted,
+        **{name: getattr(run, name) for name in counted},
         documents=len(rows),
         complete_documents=sum(_has_all(row) for row in rows),
-        replaced=run.replaced,
         pages=sum(row["pages"] for row in rows),
-        pages_new=run.pages_new,
-        written=run.written,
         kept=run.kept + sum(row["gisted"] for row in rows if row["id"] not in due),
-        shortened=run.shortened,
         words=sum(row["words"] for row in rows),
         gisted_words=sum(row["gistedWords"] for row in rows),
         gist_words=sum(row["gistWords"] for row in rows),
         gist_tokens=sum(row["gistTokens"] for row in rows),
         flags=Counter(flag for row in rows for flag in row["flags"]),
-        malformed=run.malformed,
-        merged=run.merged,
-        failed=run.failed,
-        too_long=run.too_long,
         usage=usage,
         seconds={**watch.seconds, "total": watch.total()},
         stopped=stopped,

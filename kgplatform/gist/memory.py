@@ -211,11 +211,7 @@ def _write(
                 "memory": memory.id,
                 "made": memory.made,
                 "name": f"{memory.title} · page {page.index}",
-                "index": page.index,
-                "start": page.start,
-                "end": page.end,
-                "words": page.words,
-                "tokens": page.tokens,
+                **{name: getattr(page, name) for name in ("index", "start", "end", "words", "tokens")},
                 "hasGist": page.gist is not None,
             }
             for page in pages
@@ -238,17 +234,8 @@ def write_gist(store: Store, memory: Memory, page: Page) -> None:
 
     Raises ``ChangedMeanwhileError`` if that page is no longer there.
     """
-    row = {
-        "id": page.id,
-        "sha256": memory.sha256,
-        "end": page.end,
-        "gist": page.gist,
-        "gistWords": page.gist_words,
-        "gistTokens": page.gist_tokens,
-        "flag": page.flag,
-        "again": page.again,
-        "final": page.final,
-    }
+    row = {name: getattr(page, name) for name in ("id", "end", "gist", "flag", "again", "final")}
+    row |= {"sha256": memory.sha256, "gistWords": page.gist_words, "gistTokens": page.gist_tokens}
     if not store.write(("gist/gists", {"rows": [row]}))[0]:
         raise ChangedMeanwhileError(memory)
     memory.pages[page.index] = page
@@ -323,14 +310,9 @@ class Reading:
     @classmethod
     def of(cls, memory: Memory, options: GistOptions) -> Reading:
         """Begin to read, or continue."""
-        kind = options.kind
+        kind, most, piece = options.kind, options.longest_paragraph, options.piece
         found = paragraphs(
-            memory.text,
-            options.longest_paragraph,
-            kind.style,
-            memory.starts,
-            whole_lines=kind.whole_lines,
-            piece_words=options.piece,
+            memory.text, most, kind.style, memory.starts, whole_lines=kind.whole_lines, piece_words=piece
         )
         return cls(memory, found, covering(found, len(memory.text)))
 

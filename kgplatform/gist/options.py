@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from kgplatform.errors import InputError
 from kgplatform.records import Usage
@@ -124,9 +124,7 @@ class GistOptions:
                 raise InputError(f"{name} is {value}: it must be 1 or more.", name)
         known = PRESETS[preset]
         most = known.max_words if max_words is None else max_words
-        least = min_words
-        if least is None:
-            least = max(1, round(known.min_words * most / known.max_words))
+        least = max(1, round(known.min_words * most / known.max_words)) if min_words is None else min_words
         if least > most:
             said = f"A page cannot have at least {least} and at most {most} words. Give max_words too."
             raise InputError(said, "max_words")
@@ -170,27 +168,20 @@ class GistOptions:
     @property
     def made(self) -> str:
         """What boundaries and gists depend on, as one string. The question is part of the memory's identity instead."""
-        return json.dumps(self._plain(), ensure_ascii=False, sort_keys=True)
+        sizes = {"min": self.min_words, "max": self.max_words, "uniform": self.uniform}
+        made = {"preset": self.preset, **sizes, "instruction": self.instruction}
+        return json.dumps(made, ensure_ascii=False, sort_keys=True)
 
     @property
     def made_to_fit(self) -> str:
         """The same, for a memory that had to be made to fit."""
-        fitted = {**self._plain(), "fit": self.fit, "shrink": self.shrink}
+        fitted = {**json.loads(self.made), "fit": self.fit, "shrink": self.shrink}
         return json.dumps(fitted, ensure_ascii=False, sort_keys=True)
 
     @property
     def accepted(self) -> tuple[str, ...]:
         """What memories that may stay as they are say of themselves."""
         return (self.made,) if self.fit is None else (self.made, self.made_to_fit)
-
-    def _plain(self) -> dict[str, Any]:
-        return {
-            "preset": self.preset,
-            "min": self.min_words,
-            "max": self.max_words,
-            "uniform": self.uniform,
-            "instruction": self.instruction,
-        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,7 @@ _CLAIM = ".claim"
 _GRAPH = ".graph"
 """The file that names the graph whose job needs the folder: a home may serve several."""
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.I)
+_ESCAPE = re.compile("%(?=[0-9A-Fa-f]{2}|-)")
 _HIDDEN = ("Cc", "Cs", "Co", "Cn")
 _TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
 """Characters that change the direction of text, by which a name can look like another."""
@@ -227,10 +228,12 @@ def safe_name(given: str) -> str:
         raise InputError(f"{given[:100]!r} cannot be a file name. Use letters or digits.")
     first, last = len(given) - len(given.lstrip(". ")), len(given.rstrip(". "))
     first += _RESERVED.fullmatch(given) is not None
-    name = "".join(
-        _escaped(char) if not first <= at < last or _is_unsafe(char) or _ESCAPE.match(given, at) else char
-        for at, char in enumerate(given)
-    )
+    name = ""
+    for at, char in enumerate(given):
+        is_unsafe = unicodedata.category(char) in _HIDDEN or char in _TURNS or char in f"/\\{system.NOT_IN_NAMES}"
+        if not first <= at < last or is_unsafe or (char != " " and char.isspace()) or _ESCAPE.match(given, at):
+            char = "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "surrogatepass"))
+        name += char
     if len(name.encode()) <= _LONGEST:
         return name
     suffix = Path(name).suffix if len(Path(name).suffix.encode()) <= 16 else ""
@@ -238,15 +241,3 @@ def safe_name(given: str) -> str:
     room = _LONGEST - len(suffix.encode()) - len(digest) - 2
     stem = name.removesuffix(suffix).encode()[:room].decode("utf-8", "ignore")
     return f"{stem}%-{digest}{suffix}"
-
-
-_ESCAPE = re.compile("%(?=[0-9A-Fa-f]{2}|-)")
-
-
-def _escaped(char: str) -> str:
-    return "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "surrogatepass"))
-
-
-def _is_unsafe(char: str) -> bool:
-    is_blank = char != " " and char.isspace()
-    return is_blank or unicodedata.category(char) in _HIDDEN or char in _TURNS or char in f"/\\{system.NOT_IN_NAMES}"

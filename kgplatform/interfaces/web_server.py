@@ -62,8 +62,10 @@ class PromptProtocol(H11Protocol):
         if self.transport.is_closing():
             return
         super().data_received(data)
-        if self._waits_in_vain():
-            self.send_400_response("Invalid HTTP request received.")
+        if not self.transport.is_closing() and self.conn.their_state in (h11.IDLE, h11.SEND_BODY):
+            chunk = getattr(self.conn._reader, "_bytes_in_chunk", 0)  # h11 tells it nowhere else
+            if chunk > _LARGEST_CHUNK or _BARE_RETURN.search(self.conn.trailing_data[0]):  # it would wait in vain
+                self.send_400_response("Invalid HTTP request received.")
         is_answering = self.cycle is not None and not self.cycle.response_complete
         if is_answering and self._deadline is not None:
             self._deadline.cancel()
@@ -80,12 +82,6 @@ class PromptProtocol(H11Protocol):
         if self.cycle is not None:
             self.cycle.disconnected = True
             self.cycle.message_event.set()
-
-    def _waits_in_vain(self) -> bool:
-        if self.transport.is_closing() or self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
-            return False
-        chunk = getattr(self.conn._reader, "_bytes_in_chunk", 0)  # h11 tells it nowhere else
-        return chunk > _LARGEST_CHUNK or bool(_BARE_RETURN.search(self.conn.trailing_data[0]))
 
 
 _BARE_RETURN = re.compile(rb"\r(?!\n|\Z)")
@@ -201,22 +197,16 @@ def _bound(host: str, port: int) -> socket.socket:
 
 def _both(port: int) -> list[socket.socket]:
     first = _bound("127.0.0.1", port)
-    if not _has_ipv6():
+    try:
+        with socket.socket(socket.AF_INET6) as tried:
+            tried.bind(("::1", 0))
+    except OSError:  # there is no IPv6
         return [first]
     try:
         return [first, _bound("::1", first.getsockname()[1])]
     except OSError:
         first.close()
         raise
-
-
-def _has_ipv6() -> bool:
-    try:
-        with socket.socket(socket.AF_INET6) as tried:
-            tried.bind(("::1", 0))
-    except OSError:
-        return False
-    return True
 
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
@@ -286,11 +276,16 @@ class Guard:
         await self.app(scope, _bounded(receive, most, self.idle), send)
 
     def _refusal(self, scope: Scope, headers: Headers, most: int) -> Response | None:
-        if self.hosts is not None and _name_of(headers.get("host", "")) not in self.hosts:
+        found = _HOST.fullmatch(headers.get("host", ""))
+        if self.hosts is not None and not (found and found[1].lower() in self.hosts):
             return refusal(403, "HostError", "This server accepts only the host names localhost and 127.0.0.1.")
         if not self._is_own(scope, headers):
             return refusal(403, "OriginError", self.elsewhere)
-        if scope["path"].startswith(self.api) and not self._has_token(headers):
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        has_token = self.token is None or (
+            hmac.compare_digest(given.strip().encode(), self.token.encode()) and scheme.lower() == "bearer"
+        )
+        if scope["path"].startswith(self.api) and not has_token:
             sentence = "This server needs a token. Send it as `Authorization: Bearer TOKEN`."
             return refusal(401, "TokenError", sentence, {"WWW-Authenticate": "Bearer"})
         if len(scope["raw_path"] or b"") + len(scope["query_string"]) > _LONGEST_LINE:
@@ -313,27 +308,13 @@ class Guard:
             # Other sites may link here, but not read from here.
             is_visit = headers.get("sec-fetch-mode", "navigate") == "navigate"
             return site in ("none", "same-origin") or is_visit or not scope["path"].startswith(self.api)
-        return site in ("none", "same-origin") and (origin is None or _is_at(origin, headers.get("host", "")))
-
-    def _has_token(self, headers: Headers) -> bool:
-        if self.token is None:
-            return True
-        scheme, _, given = headers.get("authorization", "").partition(" ")
-        return hmac.compare_digest(given.strip().encode(), self.token.encode()) and scheme.lower() == "bearer"
-
-
-def _name_of(host: str) -> str:
-    """The name in a Host header, without the port: ``[::1]:8600`` is ``[::1]``; "" for what is none."""
-    found = _HOST.fullmatch(host)
-    return found[1].lower() if found else ""
+        host = headers.get("host", "").lower()
+        is_at_host = bool(host) and origin is not None and origin.lower() in (f"http://{host}", f"https://{host}")
+        return site in ("none", "same-origin") and (origin is None or is_at_host)
 
 
 _HOST = re.compile(r"(\[[\da-f:.]+\]|[^\s:/?#@\[\]]+)(?::\d{1,5})?", re.I)
-
-
-def _is_at(origin: str, host: str) -> bool:
-    """Whether ``origin`` is the same host and port, and nothing more. ``null`` is not."""
-    return bool(host) and origin.lower() in (f"http://{host}".lower(), f"https://{host}".lower())
+"""The name in a Host header, without the port: ``[::1]`` of ``[::1]:8600``."""
 
 
 def _bounded(receive: Receive, most: int, idle: float) -> Receive:

@@ -29,7 +29,6 @@ from kgplatform.records import Progress, Usage
 from kgplatform.settings import Settings
 from kgplatform.shown import Shown
 from kgplatform.tree.community_names import PER_CALL, STAGE, Named, Naming, Unnamed, name_communities
-from kgplatform.tree.entity_graph import Indices
 from kgplatform.tree.part import Part, read_due, read_part, read_whole
 from kgplatform.tree.partition import (
     DEFAULT,
@@ -194,21 +193,15 @@ def _tree(tools: TreeTools, part: Part, course: _Course) -> tuple[Tree, dict[str
     if course.action != "built":
         counts["entities_new"] = int(np.count_nonzero(start < 0))
         counts["entities_changed"] = int(np.count_nonzero(changed & (start >= 0)))
-        counts["entities_moved"] = _moved(start, labels)
+        known = start >= 0
+        pairs, pair_of, sizes = np.unique(
+            np.stack([start[known], labels[known]]), axis=1, return_inverse=True, return_counts=True
+        )
+        if len(sizes):  # those that are not with most of those who were in their community before
+            order = np.lexsort((pairs[1], -sizes, pairs[0]))
+            most = order[np.unique(pairs[0][order], return_index=True)[1]]
+            counts["entities_moved"] = int(np.count_nonzero(~np.isin(pair_of.ravel(), most)))
     return tree_of(graph, found), counts
-
-
-def _moved(start: Indices, labels: Indices) -> int:
-    """How many entities are not with most of those who were in their community before."""
-    known = start >= 0
-    pairs, pair_of, sizes = np.unique(
-        np.stack([start[known], labels[known]]), axis=1, return_inverse=True, return_counts=True
-    )
-    if not len(sizes):
-        return 0
-    order = np.lexsort((pairs[1], -sizes, pairs[0]))
-    most = order[np.unique(pairs[0][order], return_index=True)[1]]
-    return int(np.count_nonzero(~np.isin(pair_of.ravel(), most)))
 
 
 def _named_without(tree: Tree, stored: StoredTree) -> list[Community]:
@@ -219,8 +212,13 @@ def _named_without(tree: Tree, stored: StoredTree) -> list[Community]:
 
 def _name(tools: TreeTools, part: Part, found: Changes, course: _Course) -> dict[str, Any]:
     """Have a model name what is due, if there is one; of the names what the report has."""
-    stored = part.stored
-    due = _due(found, stored, course.action) if tools.chat is not None else []
+    stored, due = part.stored, list[Community]()
+    if tools.chat is not None:  # the largest first: if the budget runs out, they are named
+        rebuilt = course.action == "rebuilt"
+        lack = {id_ for id_, each in stored.communities.items() if each.name_due or (rebuilt and each.could_be_named)}
+        wanted = lack | {community.id for community in found.new}
+        due = [community for community in found.tree.communities if community.size > 1 and community.id in wanted]
+        due.sort(key=lambda community: (community.depth, -community.size, community.id))
     named_now: set[str] = set()
     by_id = {community.id: community for community in due}
 
@@ -256,31 +254,8 @@ def _name(tools: TreeTools, part: Part, found: Changes, course: _Course) -> dict
     }
 
 
-def _due(found: Changes, stored: StoredTree, action: str) -> list[Community]:
-    """The communities that a model is to name, the largest first: if the budget runs out, they are named."""
-    new = {community.id for community in found.new}
-    known = stored.communities
-    due = [
-        community
-        for community in found.tree.communities
-        if community.size > 1
-        and (
-            community.id in new
-            or known[community.id].name_due
-            or (action == "rebuilt" and known[community.id].could_be_named)
-        )
-    ]
-    return sorted(due, key=lambda community: (community.depth, -community.size, community.id))
-
-
 def _report(
-    store: Store,
-    before: Row,
-    course: _Course,
-    part: Part,
-    found: Changes,
-    counts: dict[str, Any],
-    watch: Stopwatch,
+    store: Store, before: Row, course: _Course, part: Part, found: Changes, counts: dict[str, Any], watch: Stopwatch
 ) -> TreeReport:
     """``counts``: what entities and names have of the report."""
     elsewhere, communities = part.elsewhere, found.tree.communities

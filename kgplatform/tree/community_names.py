@@ -18,7 +18,7 @@ from kgplatform.extract.grounded_names import lacks_a_number
 from kgplatform.models.chat import Chat, Wanted
 from kgplatform.models.forms import Form, items
 from kgplatform.models.reply import ask
-from kgplatform.prompt import Messages, render
+from kgplatform.prompt import render
 from kgplatform.text import counted, node_id, normalise_name, tidy
 from kgplatform.text.numbered import numbers_in
 
@@ -257,29 +257,23 @@ def name_communities(
 
 def _ask(chat: Chat, describe: Callable[[Sequence[str]], list[Unnamed]], ids: Sequence[str]) -> list[Named]:
     batch = describe(ids)
-    messages = naming_messages(batch)
+    shown = [_shown(number, community) for number, community in enumerate(batch, 1)]
+    whole = "\n\n".join(shown)
+    # The fence is derived from what it surrounds: nothing that a document says can contain it.
+    messages = render("tree/name_communities", fence=f"communities-{node_id(whole)[:12]}", communities=whole)
     wanted = Wanted(NamesReply, _TOKENS * len(batch))
     reply, _ = ask(chat, messages, NamesReply, stage=STAGE, tokens=wanted.tokens)
     names = reply.names(len(batch))
     named = []
     for number, community in enumerate(batch, 1):
         name, numbers = names.get(number, ("", []))
-        if name and not lacks_a_number(name, _shown(number, community)):
+        if name and not lacks_a_number(name, shown[number - 1]):
             facts = [community.facts[n - 1] for n in numbers if 1 <= n <= len(community.facts)][:_MOST_FACTS]
             summary = summary_of(facts or community.facts, community.members, community.size)
             named.append(Named(community.id, name, summary))
     if len(named) < len(batch):
         chat.forget(messages, wanted=wanted)  # the next run is to ask the model, and not its cache
     return named
-
-
-def naming_messages(batch: Sequence[Unnamed]) -> Messages:
-    """The prompt for the communities of ``batch``, which it numbers from 1.
-
-    The fence is derived from what it surrounds: nothing that a document says can contain it.
-    """
-    shown = "\n\n".join(_shown(number, community) for number, community in enumerate(batch, 1))
-    return render("tree/name_communities", fence=f"communities-{node_id(shown)[:12]}", communities=shown)
 
 
 def _shown(number: int, community: Unnamed) -> str:

@@ -61,14 +61,12 @@ Said = tuple[Sequence[int], Sequence[str], Sequence[str | None]]
 
 def signatures_of(names: Sequence[str], said: Said, heard: Said) -> Indices:
     """``signatures`` of entities whose facts lead out of the graph: as their subjects, and as their objects."""
-    sides = [(np.array(rows, np.int64), _hashes(what), _end_hashes(who)) for rows, what, who in (said, heard)]
+    sides = []
+    for rows, what, who in (said, heard):
+        ends = _hashes([end or "" for end in who])
+        ends[[end is None for end in who]] = 0
+        sides.append((np.array(rows, np.int64), _hashes(what), ends))
     return _signed(names, *sides)
-
-
-def _end_hashes(ends: Sequence[str | None]) -> _Hashes:
-    hashes = _hashes([end or "" for end in ends])
-    hashes[[end is None for end in ends]] = 0
-    return hashes
 
 
 def _signed(names: Sequence[str], *sides: tuple[Indices, _Hashes, _Hashes]) -> Indices:

@@ -90,14 +90,7 @@ def member_scores(
     Ties go to the entity with more relations, then to the name that comes first.
     """
     degree = _total(relation_counts(graph))
-    phi = _phi(graph.vectors if vectors is None else vectors, degree, labels, weight)
-    by_name = _ranks(graph.names)
-    order = np.lexsort((by_name, -degree, -phi.round(6), labels))
-    first = np.unique(labels[order], return_index=True)[1]
-    return AffinityScores(phi.astype(np.float32), order[first])
-
-
-def _phi(vectors: Floats, degree: NDArray[np.float64], labels: Indices, weight: float) -> NDArray[np.float64]:
+    vectors = graph.vectors if vectors is None else vectors
     count = int(labels.max(initial=-1)) + 1
     # A member's multiset is part of its community's, which is the sum: the minima add up to the member's own.
     total = np.bincount(labels, degree, minlength=count)
@@ -110,7 +103,11 @@ def _phi(vectors: Floats, degree: NDArray[np.float64], labels: Indices, weight: 
     for begin in range(0, len(labels), _AT_ONCE):  # both sides at once are twice as large as all vectors
         rows = slice(begin, begin + _AT_ONCE)
         alike[rows] = np.einsum("ij,ij->i", unit_rows(vectors[rows]), centroids[labels[rows]], dtype=np.float64)
-    return np.asarray(weight * relative + (1 - weight) * alike)
+    phi = weight * relative + (1 - weight) * alike
+    by_name = np.argsort(sorted(range(graph.size), key=graph.names.__getitem__))
+    order = np.lexsort((by_name, -degree, -phi.round(6), labels))
+    first = np.unique(labels[order], return_index=True)[1]
+    return AffinityScores(phi.astype(np.float32), order[first])
 
 
 def centroid_sums(vectors: Floats, labels: Indices) -> Floats:
@@ -133,13 +130,6 @@ def _sums(rows: Indices, columns: Indices, width: int, height: int) -> sparse.cs
 
 def _total(counts: sparse.csr_array) -> NDArray[np.float64]:
     return np.asarray(counts.sum(axis=1), np.float64).ravel()
-
-
-def _ranks(names: Any) -> Indices:
-    order = sorted(range(len(names)), key=names.__getitem__)
-    ranks = np.empty(len(names), np.int64)
-    ranks[order] = np.arange(len(names))
-    return ranks
 
 
 SHARE = 10
@@ -185,23 +175,11 @@ def communities(graph: EntityGraph, relation_vectors: Floats) -> Indices:
     if graph.size <= 1:
         return labels
     labels = np.unique(labels, return_inverse=True)[1]
-    return fuse(labels, divergences(graph, vectors, labels))
-
-
-def divergences(
-    graph: EntityGraph, vectors: Floats, labels: Indices, weight: float = RELATION_WEIGHT
-) -> NDArray[np.float64]:
-    """(k, k): how far apart the communities are: 1 - phi of their two centres, as nodes.
-
-    Literally (eq. 7) it were the difference of the centres' expected phi, which fuses communities that are equally
-    tight, whatever they are about.
-    """
-    scores = member_scores(graph, labels, vectors, weight)
-    centers = scores.centers
-    met = relation_counts(graph)[centers]
-    related = overlap(met, met)
-    points = unit_rows(vectors[centers])
-    return np.asarray(1 - (weight * related + (1 - weight) * (points @ points.T)))
+    # How far apart communities are: 1 - phi of their two centres, as nodes. Literally (eq. 7) it were the difference of
+    # the centres' expected phi, which fuses communities that are equally tight, whatever they are about.
+    centers = member_scores(graph, labels, vectors).centers
+    met, points = relation_counts(graph)[centers], unit_rows(vectors[centers])
+    return fuse(labels, 1 - (RELATION_WEIGHT * overlap(met, met) + (1 - RELATION_WEIGHT) * (points @ points.T)))
 
 
 def fuse(labels: Indices, apart: NDArray[np.float64], limit: int = LARGEST) -> Indices:

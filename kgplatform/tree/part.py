@@ -72,33 +72,31 @@ def move(store: Store, rows: Sequence[Row], size: int) -> Moves:
         if cosine > 0
     }
     (graph,) = store.read("tree/joining_facts")
-    pairs = _weighed(joined, alike, graph["facts"], size, len(rows))
+    # Both perceptions as one layer, each scaled so that an entity's edges weigh 1 in the mean. Of statements that is
+    # known for the whole graph; of meaning it is what the movers have, since nobody counts all neighbours.
+    statements = graph["facts"]  # that join two
+    weights = {"joined": RELATION_WEIGHT if statements else 0, "alike": 1 - RELATION_WEIGHT if alike else 0}
+    scales = {"joined": size / (2 * max(statements, 1)), "alike": len(rows) / (sum(alike.values()) or 1)}
+    pairs: Pairs = defaultdict(float)
+    for layer, found_pairs in (("joined", joined), ("alike", alike)):
+        for pair, value in found_pairs.items():
+            pairs[pair] += value * scales[layer] * weights[layer] / sum(weights.values())
     around = sorted({*ids}.union(*pairs))
     found = {row["id"]: row for some in batches(around) for row in store.read("tree/tops", ids=some)}
     sizes = {row["top"]: row["size"] for row in found.values()}
     before = {id_: row["top"] for id_, row in found.items()}
     tops = _settled(ids, before, pairs, sizes, multiplex.resolution(size))
-    touched = {before[id_] for id_ in ids if id_ in before} | set(tops.values()) | _possible(tops, before, pairs)
+    touched = {before[id_] for id_ in ids if id_ in before} | set(tops.values())
+    # Where those that came to stand almost alone could be joined: the communities of all that is around them.
+    few = {top for top, members in Counter(tops.values()).items() if members < SMALLEST}
+    alone = {id_ for id_, top in tops.items() if top in few and top not in before.values()}
+    near = {id_ for pair in pairs if not alone.isdisjoint(pair) for id_ in pair}
+    touched |= {tops.get(id_) or before[id_] for id_ in near if id_ in tops or id_ in before}
     return Moves(tops, {top: sizes[top] for top in touched if top in sizes})
 
 
 def _pair(one: str, other: str) -> tuple[str, str]:
     return min(one, other), max(one, other)
-
-
-def _weighed(joined: Pairs, alike: Pairs, statements: int, size: int, movers: int) -> Pairs:
-    """Both perceptions as one layer, each scaled so that an entity's edges weigh 1 in the mean.
-
-    Of statements that is known for the whole graph, which has ``size`` entities and so many ``statements`` that join
-    two; of meaning it is what the movers have, since nobody counts all neighbours.
-    """
-    weights = {"joined": RELATION_WEIGHT if statements else 0, "alike": 1 - RELATION_WEIGHT if alike else 0}
-    scales = {"joined": size / (2 * max(statements, 1)), "alike": movers / (sum(alike.values()) or 1)}
-    weighed: Pairs = defaultdict(float)
-    for layer, pairs in (("joined", joined), ("alike", alike)):
-        for pair, value in pairs.items():
-            weighed[pair] += value * scales[layer] * weights[layer] / sum(weights.values())
-    return weighed
 
 
 def _settled(
@@ -122,14 +120,6 @@ def _settled(
     found = multiplex.moved_nodes(edges, np.array(heavy), np.array(start), np.arange(total) < len(tops), cost).tolist()
     names = dict(zip(found, tops, strict=False))
     return {id_: names.get(found[node[id_]], f"new {found[node[id_]]}") for id_ in ids}
-
-
-def _possible(tops: Mapping[str, str], before: Mapping[str, str], pairs: Pairs) -> set[str]:
-    """Where those that came to stand almost alone could be joined: the communities of all that is around them."""
-    few = {top for top, members in Counter(tops.values()).items() if members < SMALLEST}
-    alone = {id_ for id_, top in tops.items() if top in few and top not in before.values()}
-    around = {id_ for pair in pairs if not alone.isdisjoint(pair) for id_ in pair}
-    return {tops.get(id_) or before[id_] for id_ in around if id_ in tops or id_ in before}
 
 
 LARGE = 20_000

@@ -103,18 +103,17 @@ def numbered(labels: Indices) -> Indices:
     return np.asarray(ranks[labels])
 
 
-def _multiplex(graph: EntityGraph, _: Floats) -> Indices:
-    return multiplex.communities(multiplex.both_layers(graph), graph.size)
-
-
-def _leidenalg(graph: EntityGraph, _: Floats) -> Indices:
-    layers = [multiplex.relation_layer(graph), multiplex.semantic_layer(graph.vectors)]
-    return multiplex.by_leidenalg(layers, [RELATION_WEIGHT, 1 - RELATION_WEIGHT], graph.size)
-
-
 METHODS = {
-    "multiplex": Method("both perceptions as two layers, Leiden with CPM", _multiplex, joins_small=True),
-    "leidenalg": Method("the same by leidenalg's find_partition_multiplex", _leidenalg, joins_small=True),
+    "multiplex": Method(
+        "both perceptions as two layers, Leiden with CPM",
+        lambda graph, _: multiplex.communities(multiplex.both_layers(graph), graph.size),
+        joins_small=True,
+    ),
+    "leidenalg": Method(
+        "the same by leidenalg's find_partition_multiplex",
+        lambda graph, _: multiplex.by_leidenalg(graph),
+        joins_small=True,
+    ),
     "paper": Method(
         "k-means and fusion of centres, as in the paper", paper.communities, reads_relations=True, needs_sklearn=True
     ),
@@ -251,17 +250,12 @@ def _halved(vectors: Floats, limit: int) -> Indices:
             return numbered(parts)
         with threadpool_limits(1, "blas"):  # threads wait for each other longer than they work on so little
             for rows in large:
-                order = np.argsort(_main_places(vectors[rows]), kind="stable")
+                centred = vectors[rows] - vectors[rows].mean(axis=0)
+                last = [centred.shape[1] - 1] * 2  # the first principal direction alone takes an eighth of the time
+                direction = linalg.eigh(centred.T @ centred, subset_by_index=last)[1][:, 0]
+                direction *= np.sign(direction[np.abs(direction).argmax()]) or 1  # as its largest part
+                order = np.argsort((centred @ direction).round(5), kind="stable")
                 parts[rows[order[len(rows) // 2 :]]] = parts.max() + 1
-
-
-def _main_places(vectors: Floats) -> Floats:
-    """(n,) where the rows lie along their first principal direction; its sign is that of its largest part."""
-    centred = vectors - vectors.mean(axis=0)
-    last = [centred.shape[1] - 1] * 2  # the one direction alone takes an eighth of the time of all
-    direction = linalg.eigh(centred.T @ centred, subset_by_index=last)[1][:, 0]
-    direction *= np.sign(direction[np.abs(direction).argmax()]) or 1
-    return np.asarray((centred @ direction).round(5))
 
 
 KEYWORDS = 5

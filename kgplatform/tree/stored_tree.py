@@ -169,18 +169,11 @@ class StoredTree:
 
 def stored_communities(rows: Iterable[Row]) -> dict[str, StoredCommunity]:
     """The communities of ``rows``, by id."""
-    return {
-        row["id"]: StoredCommunity(
-            row["depth"],
-            row["parent"],
-            row["size"],
-            row["center"],
-            row["nameDue"],
-            row["nameBy"],
-            dict(row["keywords"]),
-        )
-        for row in rows
-    }
+    found = {}
+    for row in rows:
+        told = row["depth"], row["parent"], row["size"], row["center"], row["nameDue"], row["nameBy"]
+        found[row["id"]] = StoredCommunity(*told, dict(row["keywords"]))
+    return found
 
 
 def read_tree(store: Store, graph: EntityGraph) -> StoredTree:
@@ -290,10 +283,8 @@ def _new_words(store: Store, found: Changes, progress: Progress) -> dict[str, tu
         facts = read_facts(store, found.graph, batch)
         for community in batch:
             members = central_members(found.graph, community)
-            words[community.id] = (
-                name_of(members, community.size),
-                summary_of(facts[community.id], members, community.size),
-            )
+            summary = summary_of(facts[community.id], members, community.size)
+            words[community.id] = name_of(members, community.size), summary
         progress("communities", len(words), len(wanted))
     return words
 
@@ -312,10 +303,7 @@ def read_facts(store: Store, graph: EntityGraph, communities: list[Community]) -
     found = store.read("tree/facts", rows=rows, limit=_FACTS)
     by_community: dict[str, list[SaidFact]] = {}
     for row in found:
-        facts = [
-            SaidFact(kind, text, subject, predicate, object_, tuple(members))
-            for kind, text, subject, predicate, object_, members in row["facts"]
-        ]
+        facts = [SaidFact(*[*said, tuple(members)]) for *said, members in row["facts"]]
         by_community[row["id"]] = central_facts(facts, central[row["id"]])
     return by_community
 

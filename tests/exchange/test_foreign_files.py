@@ -12,9 +12,8 @@ from graph_lines import Line, good, write
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
-from kgplatform.exchange.csv_folder import cell_of
 from kgplatform.exchange.elements import Node, Relationship, Spool, read_lines
-from kgplatform.exchange.exporter import write_graphml
+from kgplatform.exchange.exporter import cell_of, write_graphml
 
 
 def refused(kg: KnowledgeGraph, path: Path, message: str) -> None:

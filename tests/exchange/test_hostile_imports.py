@@ -20,7 +20,6 @@ from whole_graph import everything
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
-from kgplatform.exchange import check as checking
 from kgplatform.exchange import importer
 from kgplatform.exchange.elements import Node
 from kgplatform.query import load_query, query_names
@@ -194,8 +193,8 @@ def test_every_index_of_ours_is_bounded() -> None:
         label, columns = re.findall(r"FOR \(n:(\w+)\) ON \((.*)\)", load_query(name).text)[0]
         kind = "KeyElement" if label == "Entity" else label
         for column in columns.replace("n.", "").split(", "):
-            assert column in checking._INDEXED or checking._TYPES[kind][column] == "long"
-            assert column in checking._TYPES[kind]
+            assert column in importer._INDEXED or importer._TYPES[kind][column] == "long"
+            assert column in importer._TYPES[kind]
 
 
 def test_a_stream_is_kept_until_it_is_imported(kg: KnowledgeGraph, tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ import pytest
 from corpora import difference
 from gists import assert_memory, by_rules, ingested, opened, pages_of, shortened, story, tasks
 from graph_state import snapshot
-from model_by_prompt import Prompt
+from model_by_prompt import Prompt, budgeted
 
-from kgplatform.errors import BudgetError, ModelError
+from kgplatform.errors import ModelError
 from kgplatform.gist.gist_documents import NO, NOT_SURE, UNUSABLE, YES, candidates, joints, shortest_pair
 from kgplatform.gist.memory import Page
 from kgplatform.gist.options import GistOptions
@@ -139,14 +139,7 @@ def test_a_run_that_is_stopped_while_it_shrinks_goes_on(store: Store, tmp_path: 
     wanted, wanted_calls = snapshot(store), Counter(tasks(kg))
     kg.cypher("MATCH (p:Page) DETACH DELETE p", write=True)
     left = [15]
-
-    def poor(messages: Messages) -> str:
-        if not left[0]:
-            raise BudgetError("The budget is used up.")
-        left[0] -= 1
-        return in_short(messages)
-
-    kg = opened(store, tmp_path / "home", poor, concurrency=1)
+    kg = opened(store, tmp_path / "home", budgeted(in_short, left), concurrency=1)
     report = kg.gist(fit=60, shrink=shrink)
     assert (report.stopped, report.complete) == ("The budget is used up.", False)
     left[0] = 1000

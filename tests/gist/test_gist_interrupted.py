@@ -5,26 +5,20 @@ from __future__ import annotations
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from corpora import difference
 from gists import assert_memory, by_rules, ingested, opened, pages_of, paragraph, story
 from graph_state import snapshot
-from killed_passes import Driver, Killer, driver
+from killed_passes import Driver, Killer
 
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
 from kgplatform.testing import OpenAIServer
 
 pytestmark = pytest.mark.killed
-
-
-@pytest.fixture(scope="module")
-def passes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
-    with driver(tmp_path_factory.mktemp("passes")) as process:
-        yield process
+pytest_plugins = ["killed_passes"]
 
 
 @pytest.fixture

@@ -27,11 +27,11 @@ from gists import (
     text_of,
 )
 from graph_state import snapshot
-from model_by_prompt import Prompt
+from model_by_prompt import Prompt, budgeted
 
 from kgplatform import trace
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import BudgetError, InputError, ModelError
+from kgplatform.errors import InputError, ModelError
 from kgplatform.gist.memory import add_pages, open_memory, survey
 from kgplatform.gist.options import GistOptions, GistReport
 from kgplatform.ingest import compare
@@ -231,14 +231,7 @@ def test_a_run_without_budget_keeps_what_was_paid_for(store: Store, tmp_path: Pa
     wanted = snapshot(store)
     kg.cypher("MATCH (p:Page) DETACH DELETE p", write=True)
     left = [3]
-
-    def poor(messages: Messages) -> str:
-        if not left[0]:
-            raise BudgetError("The budget is used up.")
-        left[0] -= 1
-        return by_rules(messages)
-
-    kg = opened(store, tmp_path / "home", poor, concurrency=1)
+    kg = opened(store, tmp_path / "home", budgeted(by_rules, left), concurrency=1)
     for _ in range(2):
         report = kg.gist()
         assert (report.stopped, report.complete, report.failed) == ("The budget is used up.", False, [])

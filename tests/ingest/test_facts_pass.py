@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from corpora import difference, invented, put, put_jsonl
 from graph_state import snapshot
-from model_by_prompt import Prompt
+from model_by_prompt import Prompt, budgeted
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import BudgetError, InputError
+from kgplatform.errors import InputError
 from kgplatform.ingest.facts_pass import BY_PASS
 from kgplatform.interfaces.cli import main as cli
 from kgplatform.models.chat import Reply
@@ -186,15 +186,7 @@ def test_a_pass_that_ran_out_of_budget_goes_on_where_it_was(store: Store, tmp_pa
     wanted = snapshot(store)
     kg.remove([each.as_uri() for each in files])
     kg.ingest(files, extractor="local")
-    left = [5]
-
-    def poor(messages: Messages) -> str:
-        if not left[0]:
-            raise BudgetError("The budget is used up.")
-        left[0] -= 1
-        return by_rules(messages)
-
-    report = opened(store, tmp_path / "home", poor, concurrency=1).ingest(facts=True)
+    report = opened(store, tmp_path / "home", budgeted(by_rules, [5]), concurrency=1).ingest(facts=True)
     assert (report.stopped, report.facts_read, report.complete) == ("The budget is used up.", 5, False)
     again = opened(store, tmp_path / "home")
     report = again.ingest(facts=True)

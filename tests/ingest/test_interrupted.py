@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 from conftest import wipe
 from corpora import difference, extracted, invented
 from graph_state import snapshot
-from killed_passes import Driver, Killer, driver
+from killed_passes import Driver, Killer
 from model_by_prompt import Prompt
 
 from kgplatform.client import KnowledgeGraph
@@ -22,6 +21,7 @@ from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer
 
 pytestmark = pytest.mark.killed
+pytest_plugins = ["killed_passes"]
 
 SMALL = {
     "kgplatform.ingest.compare._GROUP_PASSAGES": 16,
@@ -51,12 +51,6 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in the processes that are killed, so that the runs in this process go the same ways."""
     for name, value in SMALL.items():
         monkeypatch.setattr(name, value)
-
-
-@pytest.fixture(scope="module")
-def passes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
-    with driver(tmp_path_factory.mktemp("passes")) as process:
-        yield process
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from conftest import _OURS as OURS
 
 from kgplatform.neo4j.store import Connection
@@ -75,6 +76,13 @@ def driver(folder: Path, code: str = _PASSES) -> Iterator[Driver]:
         yield process
         assert process.stdin is not None
         process.stdin.close()
+
+
+@pytest.fixture(scope="module")
+def passes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
+    """The driver that ``Killer`` needs."""
+    with driver(tmp_path_factory.mktemp("passes")) as process:
+        yield process
 
 
 def say(process: Driver, line: dict[str, Any]) -> None:

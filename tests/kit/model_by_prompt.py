@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, Generic, TypeVar
 
+from kgplatform.errors import BudgetError
 from kgplatform.prompt import Messages, prompt_names, source_of
 from kgplatform.testing import Fault
 
@@ -108,6 +109,18 @@ def lines_of(name: str) -> frozenset[str]:
     """The lines of what a prompt asks that have no input in them."""
     asked = source_of(name).partition("\n---\n")[2].splitlines()
     return frozenset(line for line in asked if line and "$" not in line)
+
+
+def budgeted(answers: Callable[[Messages], str], left: list[int]) -> Callable[[Messages], str]:
+    """``answers`` for as many calls as are ``left``."""
+
+    def reply(messages: Messages) -> str:
+        if not left[0]:
+            raise BudgetError("The budget is used up.")
+        left[0] -= 1
+        return answers(messages)
+
+    return reply
 
 
 P = TypeVar("P", bound=Prompt)

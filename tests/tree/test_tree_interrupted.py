@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from corpora import difference
 from graph_state import snapshot
-from killed_passes import Driver, Killer, driver
+from killed_passes import Driver, Killer
 from trees import group, ingest
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.neo4j.store import Connection, Store
 
 pytestmark = pytest.mark.killed
+pytest_plugins = ["killed_passes"]
 
 POINTS = [
     *(("tree/write_communities", 1), ("tree/write_keywords", 1), ("tree/entities_done", 1), ("ingest/embed", 1)),
     ("ingest/set_graph_state", 2),
 ]
-
-
-@pytest.fixture(scope="module")
-def passes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Driver]:
-    with driver(tmp_path_factory.mktemp("passes")) as process:
-        yield process
 
 
 @pytest.mark.parametrize("at_once", [50_000, 1], ids=["in one transaction", "in many"])

@@ -180,30 +180,26 @@ def _told(error: KgError, flags: Mapping[str, str]) -> str:
 
 def options_table() -> list[tuple[str, str, str]]:
     """The name of each option of readers, the readers that have it, and what it does; first what most have."""
-    rows = [(option.name, readers, _described(option)) for option, readers in _owners().items()]
+
+    def described(option: Option) -> str:  # what it does, its values unless the help names them, and its default
+        values = default = ""
+        if not all(re.search(rf"\b{choice}\b", option.help) for choice in option.choices):
+            values = f" ({', '.join(option.choices)})"
+        elif option.least is not None:
+            values = f" (from {option.least:g})" if option.most is None else f" ({option.least:g} to {option.most:g})"
+        if isinstance(option.default, int | float | str):
+            shown = str(option.default).lower() if option.type == "boolean" else option.default
+            default = f"; by default {shown}"
+        return f"{option.help}{values}{default}."
+
+    rows = [(option.name, readers, described(option)) for option, readers in _owners().items()]
     most = max(len(readers) for _, readers, _ in rows)
     rows.sort(key=lambda row: -len(row[1]))
     return [(name, "all" if len(who) == most else ", ".join(who), does) for name, who, does in rows]
 
 
-def _described(option: Option) -> str:
-    """What it does, the values that it takes, unless the help names them, and its default."""
-    values = default = ""
-    if not all(re.search(rf"\b{choice}\b", option.help) for choice in option.choices):
-        values = f" ({', '.join(option.choices)})"
-    elif option.least is not None:
-        values = f" (from {option.least:g})" if option.most is None else f" ({option.least:g} to {option.most:g})"
-    if isinstance(option.default, int | float | str):
-        shown = str(option.default).lower() if option.type == "boolean" else option.default
-        default = f"; by default {shown}"
-    return f"{option.help}{values}{default}."
-
-
 def watched(
-    ask: Callable[..., Answer],
-    graph: KnowledgeGraph,
-    as_json: bool,
-    tell_failure: Callable[[ModelError, Usage], None],
+    ask: Callable[..., Answer], graph: KnowledgeGraph, as_json: bool, tell_failure: Callable[[ModelError, Usage], None]
 ) -> tuple[Answer, str]:
     """The answer of ``ask``, a reader of ``graph``, watched on a terminal; and what it cost.
 

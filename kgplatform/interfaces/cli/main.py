@@ -78,26 +78,13 @@ app = typer.Typer(
 )
 
 
-def _set_debug(ctx: typer.Context, value: bool) -> None:
-    """Note the option for ``main``, which prints errors after all contexts are gone."""
-    if value:
-        ctx.ensure_object(dict)["debug"] = True
-
-
-Debug = Annotated[
-    bool,
-    typer.Option(
-        "--debug", help="Show the traceback of an error.", is_eager=True, expose_value=False, callback=_set_debug
-    ),
-]
-
-
 def _print_version(value: bool) -> None:
     if value:
         print(f"kgplatform {metadata.version('kgplatform')}")
         raise typer.Exit
 
 
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.", expose_value=False)]
 Version = Annotated[
     bool,
     typer.Option("--version", help="Show the version.", is_eager=True, expose_value=False, callback=_print_version),
@@ -267,28 +254,23 @@ def settings(home: Home = None, as_json: AsJson = False) -> None:
     from kgplatform.interfaces.cli.show import terminal
     from kgplatform.settings import settings_table, values_in_force
 
-    keys = ("name", "value", "source", "default", "unit", "help")
-    rows = [
-        (name, value, source, default, unit, text)
-        for (name, default, unit, text), (value, source) in zip(
-            settings_table(), values_in_force(home=home), strict=True
-        )
-    ]
-    document = {"settings": [dict(zip(keys, row, strict=True)) for row in rows]}
     heads = ("Setting", "Value", "From", "Unit", "Meaning")
-    shown = [(name, value, source, unit, text) for name, value, source, _, unit, text in rows]
+    shown, listed = [], []
+    for (name, default, unit, text), (value, source) in zip(settings_table(), values_in_force(home=home), strict=True):
+        shown.append((name, value, source, unit, text))
+        listed.append({"name": name, "value": value, "source": source, "default": default, "unit": unit, "help": text})
+    document = {"settings": listed}
     terminal.show(as_json, shown, lambda rows: terminal.table(terminal.console(), heads, rows), document)
     settings_of(home)  # raises where one of them cannot be used
 
 
 def main() -> None:
     """Run the command line: an error is one sentence and an exit status."""
-    given: dict[str, bool] = {}
     speak_utf8()
     try:
-        app(prog_name="kgplatform", obj=given)
+        app(prog_name="kgplatform")
     except Exception as error:  # noqa: BLE001 - the last place: an unforeseen error is one sentence too
-        if given.get("debug"):
+        if "--debug" in sys.argv:
             traceback.print_exc()
         if isinstance(error, KgError):
             note(f"kgplatform: {spelled(error)}")

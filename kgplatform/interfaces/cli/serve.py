@@ -56,8 +56,7 @@ def serve(
     ] = None,
     token_file: TokenFile = None,
     cors: Annotated[
-        list[str] | None,
-        typer.Option("--cors", metavar="ORIGIN", help="Allow pages of this site. May be repeated."),
+        list[str] | None, typer.Option("--cors", metavar="ORIGIN", help="Allow pages of this site. May be repeated.")
     ] = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="Refuse requests that change the graph.")] = False,
     max_upload: Annotated[
@@ -173,7 +172,20 @@ def warming_up(graph: KnowledgeGraph) -> Iterator[None]:
     gc.collect()
     gc.freeze()
     stop = Stop()
-    thread = threading.Thread(target=_search, args=(graph.within(stop),), name="warm-up")
+
+    def search() -> None:
+        part = graph.within(stop)
+        try:
+            titles = [row["name"] for row in part.look.highlights(_SEARCHES)["documents"]]
+            if titles and part.embedder.name.startswith(("local:", "hash:")):
+                for title in islice(cycle(titles), _SEARCHES):
+                    part.search(title)
+        except StoppedError:
+            return
+        except KgError as error:  # whoever asks is told the same
+            logging.getLogger(__name__).warning("The graph could not be searched yet: %s", error)
+
+    thread = threading.Thread(target=search, name="warm-up")
     thread.start()
     try:
         yield
@@ -181,18 +193,6 @@ def warming_up(graph: KnowledgeGraph) -> Iterator[None]:
         stop.set()
         thread.join()
         gc.unfreeze()
-
-
-def _search(graph: KnowledgeGraph) -> None:
-    try:
-        titles = [row["name"] for row in graph.look.highlights(_SEARCHES)["documents"]]
-        if titles and graph.embedder.name.startswith(("local:", "hash:")):
-            for title in islice(cycle(titles), _SEARCHES):
-                graph.search(title)
-    except StoppedError:
-        return
-    except KgError as error:  # whoever asks is told the same
-        logging.getLogger(__name__).warning("The graph could not be searched yet: %s", error)
 
 
 def read_token(file: Path) -> str:

@@ -130,11 +130,9 @@ RouteOption = Annotated[Route, typer.Option("--route", help="How to search.")]
 SchemaOption = Annotated[
     str | None,
     typer.Option(
-        "--schema",
-        help="A schema file or a shipped schema. Default: the graph's schema; general for a new graph.",
+        "--schema", help="A schema file or a shipped schema. Default: the graph's schema; general for a new graph."
     ),
 ]
 TokenBudget = Annotated[
-    int | None,
-    typer.Option("--token-budget", min=1, help="Stop cleanly when the model has used this many tokens."),
+    int | None, typer.Option("--token-budget", min=1, help="Stop cleanly when the model has used this many tokens.")
 ]

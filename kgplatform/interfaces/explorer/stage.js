@@ -121,9 +121,7 @@ export class Stage {
   }
 }
 
-function keyOf(document, at) {
-  return `${document} ${at ?? ""}`;
-}
+const keyOf = (document, at) => `${document} ${at ?? ""}`;
 
 // A border between two parts that people move, with the pointer or with arrow keys; where it stands is kept.
 

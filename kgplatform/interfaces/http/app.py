@@ -147,27 +147,15 @@ def make_app(
 
 def _parts(graph: KnowledgeGraph, limits: Limits, *, read_only: bool, token_needed: bool) -> Parts:
     uploads = Uploads(graph.settings.home_folder, shares_graph=graph.settings.neo4j_uri is not None)
-    server = f"{socket.gethostname()}, process {os.getpid()}"
-    queue = graph.jobs("" if read_only else _place(uploads), server, limits.lease)
-    jobs = Jobs(graph, uploads, queue, changes.WORKS, waiting=limits.waiting_jobs, at_once=limits.jobs)
-    return Parts(
-        graph=graph,
-        limits=limits,
-        read_only=read_only,
-        token_needed=token_needed,
-        workers=Workers(graph, limits.asks, limits.uploads),
-        jobs=jobs,
-        uploads=uploads,
-    )
-
-
-def _place(uploads: Uploads) -> str:
-    """Without a home that can be written to, no upload is taken; jobs without files run all the same."""
+    server, place = f"{socket.gethostname()}, process {os.getpid()}", ""
     try:
-        return uploads.place()
-    except OSError as error:
+        place = "" if read_only else uploads.place()
+    except OSError as error:  # then no upload is taken; jobs without files run all the same
         log.warning("uploads cannot be kept in %s: %s", uploads.folder, error.strerror or error)
-        return ""
+    queue = graph.jobs(place, server, limits.lease)
+    jobs = Jobs(graph, uploads, queue, changes.WORKS, waiting=limits.waiting_jobs, at_once=limits.jobs)
+    workers = Workers(graph, limits.asks, limits.uploads)
+    return Parts(graph, limits, read_only, token_needed, workers, jobs, uploads)
 
 
 class AppServer(QuietServer):

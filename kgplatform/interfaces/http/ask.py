@@ -61,9 +61,7 @@ class AskBody(TurnBody):
 
     keep: bool = Field(False, description="Save the run in the graph.")
     earlier: list[EarlierTurn] = Field(
-        [],
-        max_length=_MOST_EARLIER,
-        description="Earlier questions, the latest last; the question may refer to them.",
+        [], max_length=_MOST_EARLIER, description="Earlier questions, the latest last; the question may refer to them."
     )
 
 
@@ -84,12 +82,11 @@ async def search(body: SearchBody, request: Request, parts: Served) -> Response:
     )
 
 
-@router.post(
-    "/ask",
-    tags=["ask"],
-    summary="An answer that cites sentences, or its steps as they happen",
-    responses=STREAMED | errors(400, 403, 429, 502),
-)
+_ANSWERS = STREAMED | errors(400, 403, 429, 502)
+_ASK = "An answer that cites sentences, or its steps as they happen"
+
+
+@router.post("/ask", tags=["ask"], summary=_ASK, responses=_ANSWERS)
 async def ask(body: AskBody, request: Request, parts: Served) -> Response:
     """With `Accept: text/event-stream`: an event `step` for each step of the reader; `text` while an answer is being
     written, in which `text` replaces all characters of the answer so far from `start` on; then `answer`, whose text
@@ -109,24 +106,14 @@ async def ask(body: AskBody, request: Request, parts: Served) -> Response:
     return await _answered(body, request, parts, answer)
 
 
-@router.post(
-    "/threads",
-    tags=["threads"],
-    summary="The first question of a new thread",
-    responses=STREAMED | errors(400, 403, 429, 502),
-)
+@router.post("/threads", tags=["threads"], summary="The first question of a new thread", responses=_ANSWERS)
 async def begin(body: TurnBody, request: Request, parts: Served) -> Response:
     """Answers as `/api/ask` does, steps and text included; `thread` in the answer is the id to ask on with."""
     parts.refuse_change()
     return await _asked_in(None, body, request, parts)
 
 
-@router.post(
-    "/threads/{id}",
-    tags=["threads"],
-    summary="A follow-up question",
-    responses=STREAMED | errors(400, 403, 404, 429, 502),
-)
+@router.post("/threads/{id}", tags=["threads"], summary="A follow-up question", responses=_ANSWERS | errors(404))
 async def ask_on(id: Id, body: TurnBody, request: Request, parts: Served) -> Response:
     """It may refer to what was asked before. In the answer, `asked` is what was sent and `question` what the reader
     was asked; `note` says so where they differ."""
@@ -185,14 +172,14 @@ async def remove(id: Id, request: Request, parts: Served) -> Response:
 @router.post("/cypher", tags=["ask"], summary="The rows of a read-only Cypher statement", responses=errors(400))
 async def cypher(body: CypherBody, request: Request, parts: Served) -> Response:
     """Statements that write, load files, administer the database or could outlast their time-out are refused."""
-    return await parts.workers.answer(request, lambda graph: _rows(graph, body), kind="statements")
 
+    def rows(graph: KnowledgeGraph) -> dict[str, Any]:
+        try:
+            table = graph.cypher(body.statement, body.parameters, guarded=True, limit=body.limit, timeout=body.timeout)
+        except StatementError as error:  # the statement is the client's
+            raise InputError(str(error)) from error
+        except RecursionError as error:
+            raise InputError("A parameter or the result is nested too deeply.") from error
+        return {"columns": table.columns, "rows": table.rows, "truncated": table.truncated, "notes": table.notes}
 
-def _rows(graph: KnowledgeGraph, body: CypherBody) -> dict[str, Any]:
-    try:
-        table = graph.cypher(body.statement, body.parameters, guarded=True, limit=body.limit, timeout=body.timeout)
-    except StatementError as error:  # the statement is the client's
-        raise InputError(str(error)) from error
-    except RecursionError as error:
-        raise InputError("A parameter or the result is nested too deeply.") from error
-    return {"columns": table.columns, "rows": table.rows, "truncated": table.truncated, "notes": table.notes}
+    return await parts.workers.answer(request, rows, kind="statements")

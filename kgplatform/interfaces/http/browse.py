@@ -17,7 +17,7 @@ from kgplatform.errors import InputError, ModelError, SettingError
 from kgplatform.evaluate.costs import load_prices, worth
 from kgplatform.explore.info import DocumentOrder, MapFilter
 from kgplatform.interfaces.http.failures import error_of, errors
-from kgplatform.interfaces.http.parts import Id, Parts, Sent, Served, look_at, refuse_half_pairs
+from kgplatform.interfaces.http.parts import Id, Sent, Served, look_at, refuse_half_pairs
 from kgplatform.neo4j.browser import browser_url_of
 from kgplatform.query import saved_queries as saved
 from kgplatform.readers.reader import Reader
@@ -44,26 +44,12 @@ class SubgraphBody(Sent):
     ids: list[str] = Field(max_length=_MOST_IDS)
 
 
-def _asked(where: str) -> dict[str, Any]:
-    """``where`` of an address, which is JSON."""
-    try:
-        asked = json.loads(where)
-    except ValueError:
-        raise InputError(f"where={where:.100} cannot be used: give a JSON object.") from None
-    refuse_half_pairs(asked)
-    if not isinstance(asked, dict | None):
-        raise InputError(f"where={where:.100} cannot be used: give a JSON object.")
-    return asked or {}
-
-
 @router.get("/health", tags=["about"], summary="Whether the server and its database are up")
 async def health(request: Request, parts: Served) -> Response:
     """Answers 503 if the database is down."""
-
-    def look(graph: KnowledgeGraph) -> dict[str, str]:
-        return {"status": "ok", "version": version("kgplatform"), "neo4j": graph.check()}
-
-    return await parts.workers.answer(request, look)
+    return await parts.workers.answer(
+        request, lambda graph: {"status": "ok", "version": version("kgplatform"), "neo4j": graph.check()}
+    )
 
 
 @router.get("/about", tags=["about"], summary="Readers with their options, routes, schemas, models")
@@ -72,7 +58,34 @@ async def about(request: Request, parts: Served) -> Response:
 
     `seconds_per_call`: how long a call of this model took in the saved runs (median); null without any.
     """
-    return await parts.workers.answer(request, lambda graph: _about(graph, parts))
+
+    def about_reader(reader: Reader) -> dict[str, Any]:  # ``needs``: beside the texts, by its default options
+        told = {name: getattr(reader, name) for name in _ABOUT_READERS}
+        return told | {"title": reader.title or reader.name, "needs": reader.needs(reader.Options())}
+
+    def told(graph: KnowledgeGraph) -> dict[str, Any]:
+        nodes, model = graph.look.counts(), graph.model_name
+        return {
+            "version": version("kgplatform"),
+            "graph": graph.database_id(),
+            "readers": list(map(about_reader, READERS)),
+            "routes": SEARCHES,
+            "schemas": list(graph.schemas()),
+            "model": model,
+            "seconds_per_call": graph.look.seconds_per_call(model) if model and nodes.get("Run") else None,
+            "embedder": graph.embedder.name,
+            "browser_url": browser_url_of(graph.settings, graph.connection),
+            "documents": nodes.get("Document", 0),
+            "entities": nodes.get("Entity", 0),
+            "has_tree": nodes.get("Community", 0) > 0,
+            "outside_tree": graph.look.outside_tree() if nodes.get("Community") else 0,
+            "has_gists": nodes.get("Page", 0) > 0,
+            "types": graph.look.types(),
+            "token_needed": parts.token_needed,
+            "read_only": parts.read_only,
+        }
+
+    return await parts.workers.answer(request, told)
 
 
 @router.get("/stats", tags=["about"], summary="Counts of the graph")
@@ -90,35 +103,6 @@ async def schema(request: Request, parts: Served) -> Response:
         return found.to_dict() if found else {"schema": None, "expansions": []}
 
     return await parts.workers.answer(request, look)
-
-
-def _about(graph: KnowledgeGraph, parts: Parts) -> dict[str, Any]:
-    nodes, model = graph.look.counts(), graph.model_name
-    return {
-        "version": version("kgplatform"),
-        "graph": graph.database_id(),
-        "readers": [_about_reader(reader) for reader in READERS],
-        "routes": SEARCHES,
-        "schemas": list(graph.schemas()),
-        "model": model,
-        "seconds_per_call": graph.look.seconds_per_call(model) if model and nodes.get("Run") else None,
-        "embedder": graph.embedder.name,
-        "browser_url": browser_url_of(graph.settings, graph.connection),
-        "documents": nodes.get("Document", 0),
-        "entities": nodes.get("Entity", 0),
-        "has_tree": nodes.get("Community", 0) > 0,
-        "outside_tree": graph.look.outside_tree() if nodes.get("Community") else 0,
-        "has_gists": nodes.get("Page", 0) > 0,
-        "types": graph.look.types(),
-        "token_needed": parts.token_needed,
-        "read_only": parts.read_only,
-    }
-
-
-def _about_reader(reader: Reader) -> dict[str, Any]:
-    """``needs``: what it reads beside the texts, by its default options."""
-    told = {name: getattr(reader, name) for name in _ABOUT_READERS}
-    return told | {"title": reader.title or reader.name, "needs": reader.needs(reader.Options())}
 
 
 @router.get("/questions", tags=["about"], summary="Questions to begin with")
@@ -168,13 +152,20 @@ async def graph_map(
     where: Annotated[str, Query(max_length=10_000, description=_WHERE)] = "{}",
 ) -> Response:
     """Parallel lists with one item per entity; `sources` and `targets` are indexes into `ids`."""
+    try:
+        asked = json.loads(where)
+    except ValueError:
+        asked = where
+    refuse_half_pairs(asked)
+    if not isinstance(asked, dict | None):
+        raise InputError(f"where={where:.100} cannot be used: give a JSON object.")
     only = MapFilter(
         types=tuple(type or ()),
         communities=tuple(community or ()),
         documents=tuple(document or ()),
         relations=tuple(relation or ()),
         least=least,
-        where=_asked(where),
+        where=asked or {},
     )
     return await parts.workers.answer(request, lambda graph: graph.look.map(limit, only))
 
@@ -285,8 +276,7 @@ async def document_page(
 ) -> Response:
     """Each with its facts and failures; `total` is how many there are in all."""
     return await parts.workers.answer(
-        request,
-        lambda graph: graph.look.document_page(text, sort, descending=descending, skip=skip, limit=limit),
+        request, lambda graph: graph.look.document_page(text, sort, descending=descending, skip=skip, limit=limit)
     )
 
 
@@ -320,7 +310,29 @@ async def saved_queries() -> dict[str, list[dict[str, str]]]:
 async def models(request: Request, parts: Served) -> Response:
     """`spent`: what this server spent since it began, by stage; `cached_calls` cost nothing. `money`: what the language
     model's tokens cost at OpenAI's list prices of the day `as_of`; null for other servers and models."""
-    return await parts.workers.answer(request, lambda graph: _models(parts.graph))
+
+    def told(_: KnowledgeGraph) -> dict[str, Any]:
+        settings, chat, ledger = parts.graph.settings, parts.graph.language_model, parts.graph.ledger
+        # A user, a password and what follows the path are not told.
+        address = urlsplit(settings.openai_base_url or _OPENAI)
+        shown = urlunsplit((address.scheme, address.netloc.rpartition("@")[2], address.path, "", ""))
+        money = None
+        if chat and settings.openai_base_url is None:
+            prices = load_prices()
+            spent = [each for stage, each in worth(ledger).items() if stage != "embed"]
+            if (amount := prices.cost(sum(spent, Usage()), settings.chat_model)) is not None:
+                money = {"amount": round(amount, 6), "currency": prices.currency, "as_of": prices.as_of.isoformat()}
+        return {
+            "chat": chat and {"model": chat.model, "address": shown},
+            "has_key": settings.openai_api_key is not None,
+            "is_open": parts.graph.is_model_open,
+            "embedder": parts.graph.embedder.name,
+            "budget": settings.token_budget,
+            "spent": [{"stage": stage, **as_fields(usage)} for stage, usage in ledger.by_stage().items()],
+            "money": money,
+        }
+
+    return await parts.workers.answer(request, told)
 
 
 @router.post("/models/test", tags=["models"], summary="Call the language model once", responses=errors(429))
@@ -368,24 +380,3 @@ def _tried(trial: Callable[[], Trial]) -> dict[str, Any]:
         return {"ok": True, **as_fields(trial())}
     except (ModelError, SettingError) as error:
         return {"ok": False, "error": error_of(error)["message"]}
-
-
-def _models(graph: KnowledgeGraph) -> dict[str, Any]:
-    settings, chat = graph.settings, graph.language_model
-    address = urlsplit(settings.openai_base_url or _OPENAI)  # a user, a password and what follows the path are not told
-    shown = urlunsplit((address.scheme, address.netloc.rpartition("@")[2], address.path, "", ""))
-    money = None
-    if chat and settings.openai_base_url is None:
-        prices = load_prices()
-        spent = [each for stage, each in worth(graph.ledger).items() if stage != "embed"]
-        if (amount := prices.cost(sum(spent, Usage()), settings.chat_model)) is not None:
-            money = {"amount": round(amount, 6), "currency": prices.currency, "as_of": prices.as_of.isoformat()}
-    return {
-        "chat": chat and {"model": chat.model, "address": shown},
-        "has_key": settings.openai_api_key is not None,
-        "is_open": graph.is_model_open,
-        "embedder": graph.embedder.name,
-        "budget": settings.token_budget,
-        "spent": [{"stage": stage, **as_fields(usage)} for stage, usage in graph.ledger.by_stage().items()],
-        "money": money,
-    }

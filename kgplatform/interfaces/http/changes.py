@@ -6,7 +6,7 @@ Jobs ingest uploads or the sample, build the tree, and work on documents.
 from __future__ import annotations
 
 import socket
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -125,39 +125,29 @@ async def upload(request: Request, parts: Served) -> Response:
 async def remove(id: str, request: Request, parts: Served) -> Response:
     """Also removes everything that only it supports, and its uploaded file. `id`: its id or URI."""
     parts.refuse_change()
-    return await parts.workers.answer(request, lambda graph: _remove(parts, id))
+
+    def removed(_: KnowledgeGraph) -> dict[str, Any]:  # on the graph that no client stops: half a removal must not be
+        known = [info for info in parts.graph.documents() if id in (info.id, info.uri)]
+        if not known:
+            raise not_found(InputError(f"Unknown document {id!r:.200}. GET /api/documents lists all."))
+        with parts.jobs.alone():
+            removed = parts.graph.remove([info.id for info in known])
+            forget_unused(parts.graph, parts.uploads, [info.source for info in removed])
+        return {"removed": removed}
+
+    return await parts.workers.answer(request, removed)
 
 
 def _take_in(parts: Parts, form: FormData, size: int) -> dict[str, Job]:
     """Check the form, put the files aside, and queue their ingest, which counts ``size`` bytes until it has ended."""
     files = [file for file in form.getlist("files") if isinstance(file, UploadFile)]
-    given = {name: value for name, value in form.items() if isinstance(value, str)}
-    asked = _ingest_options(parts.graph, given)
-    if not (files or asked["addresses"]):
-        raise InputError("The request has no file. Send one or more in fields called `files`.")
-    named = [(file.filename or "", file.file) for file in files]
-    staged = parts.uploads.stage(named, parts.graph.database_id())
     try:
-        lie = Files(parts.uploads.place(), staged.folder.name, staged.names, size, socket.gethostname())
-        job = parts.jobs.add("ingest", asked, lie)
-    except BaseException:  # whatever it is, no upload is left behind
-        staged.drop()
-        raise
-    staged.let_go()
-    return {"job": job}
-
-
-def _ingest_options(graph: KnowledgeGraph, given: Mapping[str, str]) -> dict[str, Any]:
-    """The arguments of ``KnowledgeGraph.ingest``. Raises ``InputError`` for an unknown field or value.
-
-    A schema is a shipped one or the graph's own, never a path: that would be one of the server's files.
-    """
-    try:
-        asked = UploadFields.model_validate(dict(given))
+        asked = UploadFields.model_validate({name: value for name, value in form.items() if isinstance(value, str)})
     except ValidationError as error:
         raise InputError("; ".join(map(where_and_what, error.errors())) + ".") from error
+    # A schema is a shipped one or the graph's own, never a path: that would be one of the server's files.
     for what, name, known in (
-        ("schema", asked.schema_, graph.schemas()),
+        ("schema", asked.schema_, parts.graph.schemas()),
         ("extractor", asked.extractor, extractors()),
         ("mode", asked.mode, MODES),
     ):
@@ -166,27 +156,26 @@ def _ingest_options(graph: KnowledgeGraph, given: Mapping[str, str]) -> dict[str
     addresses = asked.addresses.split()
     if strange := [each for each in addresses if not is_web(each)]:
         raise InputError(f"{strange[0]:.200} is no address of the web: it begins with https:// or http://.")
+    if not (files or addresses):
+        raise InputError("The request has no file. Send one or more in fields called `files`.")
     more = {"extractor": asked.extractor or None, "mode": asked.mode or None, "addresses": addresses}
-    return asked.model_dump(by_alias=True) | more
+    options = asked.model_dump(by_alias=True) | more
+    named = [(file.filename or "", file.file) for file in files]
+    staged = parts.uploads.stage(named, parts.graph.database_id())
+    try:
+        lie = Files(parts.uploads.place(), staged.folder.name, staged.names, size, socket.gethostname())
+        job = parts.jobs.add("ingest", options, lie)
+    except BaseException:  # whatever it is, no upload is left behind
+        staged.drop()
+        raise
+    staged.let_go()
+    return {"job": job}
 
 
-def _remove(parts: Parts, id: str) -> dict[str, Any]:
-    known = [info for info in parts.graph.documents() if id in (info.id, info.uri)]
-    if not known:
-        raise not_found(InputError(f"Unknown document {id!r:.200}. GET /api/documents lists all."))
-    with parts.jobs.alone():  # on the graph that no client stops: one that disconnects must not leave half a removal
-        removed = parts.graph.remove([info.id for info in known])
-        forget_unused(parts.graph, parts.uploads, [info.source for info in removed])
-    return {"removed": removed}
+_WORK = "Read documents again, give them gists, or remove them"
 
 
-@router.post(
-    "/documents/jobs",
-    tags=["documents"],
-    summary="Read documents again, give them gists, or remove them",
-    status_code=202,
-    responses=errors(400, 403, 429),
-)
+@router.post("/documents/jobs", tags=["documents"], summary=_WORK, status_code=202, responses=errors(400, 403, 429))
 async def work_on(body: DocumentsBody, request: Request, parts: Served) -> Response:
     """The answer is a job. `reread` reads the documents' files again by the schema and the model that are set now, if
     the model answers."""
@@ -232,22 +221,18 @@ async def use_schema(body: SchemaBody, request: Request, parts: Served) -> Respo
     return await parts.workers.answer(request, check)
 
 
-@router.post(
-    "/tree",
-    tags=["tree"],
-    summary="Build or update the knowledge tree",
-    status_code=202,
-    responses=errors(400, 403, 429),
-)
+_TREE = "Build or update the knowledge tree"
+
+
+@router.post("/tree", tags=["tree"], summary=_TREE, status_code=202, responses=errors(400, 403, 429))
 async def build_tree(body: TreeBody, request: Request, parts: Served) -> Response:
     """Builds all of it if there is no tree or with `rebuild`; otherwise only what changed."""
     parts.refuse_change()
-    asked = {"method": body.method, "rebuild": body.rebuild}
 
     def begin(graph: KnowledgeGraph) -> object:
         if body.method is not None:
             check_tree_method(body.method)
-        return {"job": parts.jobs.add("tree", asked)}
+        return {"job": parts.jobs.add("tree", body.model_dump())}
 
     return await parts.workers.answer(request, begin, status=202)
 
@@ -264,12 +249,11 @@ async def job(id: str, request: Request, parts: Served) -> Response:
     return await parts.workers.answer(request, lambda graph: parts.jobs.get(id))
 
 
+_EVENTS = STREAMED | errors(404)
+
+
 @router.get(
-    "/jobs/{id}/events",
-    tags=["jobs"],
-    summary="Follow a job",
-    response_class=EventSourceResponse,
-    responses=STREAMED | errors(404),
+    "/jobs/{id}/events", tags=["jobs"], summary="Follow a job", response_class=EventSourceResponse, responses=_EVENTS
 )
 async def job_events(id: str, parts: Served) -> Response:
     """An event `progress` whenever there is news, and `end` at its end. The job continues if nobody listens."""

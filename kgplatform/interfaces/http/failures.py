@@ -122,7 +122,9 @@ def _of_ours(_: Request, error: Exception) -> Response:
 
 def _of_form(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    if any(tuple(each["loc"]) == ("body",) for each in error.errors()) and not _says_json(request):
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    says_json = kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
+    if any(tuple(each["loc"]) == ("body",) for each in error.errors()) and not says_json:
         return refusal(422, "InputError", "Send the body as JSON, with the header `Content-Type: application/json`.")
     return refusal(422, "InputError", "; ".join(where_and_what(each) for each in error.errors()[:5]) + ".")
 
@@ -132,11 +134,6 @@ def _of_http(_: Request, error: Exception) -> Response:
     kind, meaning = _ERRORS.get(error.status_code, ("RequestError", ""))
     said = {404: "There is nothing at this address. /api/openapi.json lists all endpoints.", 405: meaning}
     return refusal(error.status_code, kind, said.get(error.status_code, str(error.detail)), error.headers)
-
-
-def _says_json(request: Request) -> bool:
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
 
 
 def where_and_what(fault: Mapping[str, Any]) -> str:

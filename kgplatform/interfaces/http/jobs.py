@@ -182,7 +182,15 @@ class Jobs:
         swept = time.monotonic()
         while not self._closed.is_set():
             try:
-                self._begin()
+                while not self._closed.is_set() and len(self._running) < self._at_once:  # as many as can run now
+                    if (claim := self.queue.claim()) is None:
+                        break
+                    held = _Running(claim)
+                    with self._lock:
+                        self._running[claim.job.id] = held
+                        if self._closed.is_set():
+                            held.stop.set()
+                    self._spawn(partial(self._run, held), "kgplatform-job")
                 if time.monotonic() - swept > _SWEEP_EVERY:
                     self._sweep()
                     swept = time.monotonic()
@@ -192,18 +200,6 @@ class Jobs:
                 report_fault(error)
             self._wake.wait(min(_LOOK_EVERY, self.queue.lease / _BEATS))
             self._wake.clear()
-
-    def _begin(self) -> None:
-        """Take as many jobs as can run now."""
-        while not self._closed.is_set() and len(self._running) < self._at_once:
-            if (claim := self.queue.claim()) is None:
-                return
-            held = _Running(claim)
-            with self._lock:
-                self._running[claim.job.id] = held
-                if self._closed.is_set():
-                    held.stop.set()
-            self._spawn(partial(self._run, held), "kgplatform-job")
 
     def _spawn(self, work: Callable[[], None], name: str) -> None:
         thread = threading.Thread(target=work, name=name)
@@ -220,18 +216,15 @@ class Jobs:
             log.warning("job %s %s is left: %s", claim.job.kind, claim.job.id, error)
         except Exception as error:  # noqa: BLE001 - whatever it is, its client must learn that it is over
             report_fault(error)
-            self._fail(claim, error)
+            try:
+                if self.queue.note_outcome(claim, "failed", None, error_of(error)):
+                    self.queue.end(claim)
+            except StoreError as also:
+                log.warning("job %s %s is left: %s", claim.job.kind, claim.job.id, also)
         finally:
             with self._lock:
                 del self._running[claim.job.id]
             self._wake.set()
-
-    def _fail(self, claim: Claim, error: Exception) -> None:
-        try:
-            if self.queue.note_outcome(claim, "failed", None, error_of(error)):
-                self.queue.end(claim)
-        except StoreError as also:
-            log.warning("job %s %s is left: %s", claim.job.kind, claim.job.id, also)
 
     def _work(self, held: _Running) -> None:
         """Run a job, note how it came out, remove what it leaves behind, and end it, in this order.

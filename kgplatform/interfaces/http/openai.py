@@ -12,6 +12,7 @@ import re
 import time
 import uuid
 from collections.abc import AsyncIterator
+from itertools import pairwise
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -26,7 +27,7 @@ from kgplatform.interfaces.http.streams import answer_events, stream
 from kgplatform.readers.readers import READERS, find
 from kgplatform.readers.run import Hear, Tell
 from kgplatform.readers.thread import Exchange
-from kgplatform.records import Answer, Citation
+from kgplatform.records import Answer
 from kgplatform.shown import encode, file_of
 
 router = APIRouter(prefix="/v1", tags=["chat"])
@@ -93,7 +94,15 @@ async def complete(body: Completion, request: Request, parts: Served) -> Respons
     complete, because its citations are known only then."""
     refuse_half_pairs(body.model_dump())
     reader = READERS[0].name if body.model == "kgplatform" else find(body.model).name
-    question, earlier = _conversation(body.messages)
+    said = [(each.role, each.text.strip()) for each in body.messages if each.role in ("user", "assistant")]
+    if not said or said[-1][0] != "user":
+        raise InputError("The last message must be the user's question.", "messages")
+    question = said[-1][1]
+    earlier = [
+        Exchange(text, reply.partition(_SOURCES)[0] if by == "assistant" else None)
+        for (role, text), (by, reply) in pairwise(said)
+        if role == "user"
+    ]
     id_, created = f"chatcmpl-{uuid.uuid4().hex}", int(time.time())
 
     def answer(graph: KnowledgeGraph, on_step: Tell | None = None, on_text: Hear | None = None) -> dict[str, Any]:
@@ -142,18 +151,6 @@ def _event(data: dict[str, Any]) -> ServerSentEvent:
     return ServerSentEvent(encode(data).decode(), sep="\n")
 
 
-def _conversation(messages: list[Message]) -> tuple[str, list[Exchange]]:
-    """The question, and the exchanges before it. Raises ``InputError`` where the user does not speak last."""
-    said = [(each.role, each.text.strip()) for each in messages if each.role in ("user", "assistant")]
-    if not said or said[-1][0] != "user":
-        raise InputError("The last message must be the user's question.", "messages")
-    earlier: list[Exchange] = []
-    for (role, text), (next_role, next_text) in zip(said, said[1:], strict=False):
-        if role == "user":
-            earlier.append(Exchange(text, next_text.partition(_SOURCES)[0] if next_role == "assistant" else None))
-    return said[-1][1], earlier
-
-
 def _content(answer: Answer) -> tuple[str, list[dict[str, Any]]]:
     """The text of ``answer`` with a line for each citation, and its annotations: where each number stands, and the
     document with the place that it is for. Without a language model the best passages, each with its place."""
@@ -164,7 +161,11 @@ def _content(answer: Answer) -> tuple[str, list[dict[str, Any]]]:
             f"{each.title}, characters {each.start}–{each.end}: {text}" for each, text in zip(found, shown, strict=True)
         ]
         return "\n".join([answer.note, *lines]), []
-    lines = [f"[{number}] {_place(each)}" for number, each in enumerate(answer.citations, 1)]
+    lines = []
+    for number, each in enumerate(answer.citations, 1):
+        place = each.location or f"characters {each.start}–{each.end}"
+        quote = f": “{each.text}”" if each.text else ""
+        lines.append(f"[{number}] {each.title} ({file_of(each.document)}), {place}{quote}")
     annotations = [
         {
             "type": "url_citation",
@@ -179,8 +180,3 @@ def _content(answer: Answer) -> tuple[str, list[dict[str, Any]]]:
     ]
     notes = f"\n\n{answer.note}" if answer.note else ""
     return answer.text + notes + (_SOURCES + "\n".join(lines) if lines else ""), annotations
-
-
-def _place(cited: Citation) -> str:
-    where = f"{cited.title} ({file_of(cited.document)}), {cited.location or f'characters {cited.start}–{cited.end}'}"
-    return f"{where}: “{cited.text}”" if cited.text else where

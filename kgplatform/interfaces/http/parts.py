@@ -144,8 +144,14 @@ class Workers:
         self, request: Request, work: GraphWork, *, kind: ThreadsKind = "reads", status: int = 200
     ) -> Response:
         """What ``work`` returns, as JSON; it is stopped when the client goes away."""
+
+        async def stop_when_gone() -> None:  # the body has been read before
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+            stop.set()
+
         with self.asking() if kind == "asks" else self._stop() as stop:
-            watch = asyncio.create_task(_stop_when_gone(request, stop))
+            watch = asyncio.create_task(stop_when_gone())
             try:
                 return Json(await self.in_thread(lambda graph: encode(work(graph)), stop, kind), status)
             finally:
@@ -171,13 +177,6 @@ class Workers:
             yield stop
         finally:
             self._stops.discard(stop)
-
-
-async def _stop_when_gone(request: Request, stop: Stop) -> None:
-    """Set ``stop`` when the client has gone. The body must have been read before."""
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-    stop.set()
 
 
 @dataclass(frozen=True, slots=True)

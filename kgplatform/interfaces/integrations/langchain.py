@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -116,17 +116,13 @@ def _graph_document(row: Row) -> GraphDocument:
             source=nodes[triple["subject"]],
             target=nodes[triple["object"]],
             type=relationship_for(triple["predicate"]) if triple["inSchema"] else RELATED_TO,
-            properties=_said(triple, row),
+            properties={"predicate": triple["predicate"], "fact": triple["id"]}
+            | {"start": triple["start"], "end": triple["end"], **_quoted(triple, row)},
         )
         for triple in triples
         if triple["subject"] in nodes and triple["object"] in nodes
     ]
     return GraphDocument(nodes=list(nodes.values()), relationships=relationships, source=_source(row))
-
-
-def _said(triple: Row, row: Row) -> dict[str, Any]:
-    place = {"predicate": triple["predicate"], "fact": triple["id"], "start": triple["start"], "end": triple["end"]}
-    return place | _quoted(triple, row)
 
 
 def _quoted(fact: Row, row: Row) -> dict[str, str]:
@@ -144,14 +140,9 @@ def _source(row: Row) -> Document:
             for fact in sorted(row["facts"], key=lambda fact: str(fact["id"]))
         ],
         "attributes": [
-            {
-                "entity": names[attribute["subject"]],
-                "key": attribute["key"],
-                "value": attribute["value"],
-                **_quoted(attribute, row),
-            }
-            for attribute in sorted(row["attributes"], key=lambda attribute: str(attribute["id"]))
-            if attribute["subject"] in names
+            {"entity": names[each["subject"]], "key": each["key"], "value": each["value"], **_quoted(each, row)}
+            for each in sorted(row["attributes"], key=lambda attribute: str(attribute["id"]))
+            if each["subject"] in names
         ],
     }
     return Document(row["text"], id=row["id"], metadata={**metadata, "source": row["uri"], **said})
@@ -195,20 +186,15 @@ def _files_of(documents: Iterable[GraphDocument]) -> tuple[list[Row], list[Row]]
                 f"Graph document {number} has no source text for its facts. Make graph documents with their sources "
                 "(in LangChain: include_source=True)."
             )
-        title = _title(document.source, number, texts)
+        metadata = document.source.metadata
+        named = tidy(str(metadata.get("title") or metadata.get("source") or "")) or f"Document {number}"
+        others = (f"{named} ({again})" for again in count(2))
+        title = next(name for name in chain([named], others) if name not in texts)
         texts[title] = {"title": title, "text": document.source.page_content}
         recordings.append({"document": title, **_recorded(document)})
     if not texts:
         raise InputError("There are no graph documents to import.")
     return list(texts.values()), recordings
-
-
-def _title(source: Document, number: int, taken: dict[str, Row]) -> str:
-    given = source.metadata.get("title") or source.metadata.get("source") or f"Document {number}"
-    title = tidy(str(given)) or f"Document {number}"
-    if title not in taken:
-        return title
-    return next(name for again in count(2) if (name := f"{title} ({again})") not in taken)
 
 
 def _recorded(document: GraphDocument) -> Row:
@@ -217,7 +203,13 @@ def _recorded(document: GraphDocument) -> Row:
     told = document.source.metadata if document.source else {}
     # Our own export says there which words state an attribute; the nodes alone do not.
     placed = {(each["entity"], each["key"], each["value"]): each for each in _listed(told, "attributes")}
-    attributes = [attribute for node in nodes.values() for attribute in _attributes(node)]
+    attributes = [
+        {"entity": str(node.id), "key": key, "value": str(value)}
+        for node in nodes.values()
+        for key, given in node.properties.items()
+        for value in (given if isinstance(given, list) else [given])
+        if key not in _OWN and isinstance(value, str | int | float) and str(value).strip()
+    ]
     return {
         "entities": [{"name": name, "type": None if type_ in _UNTYPED else type_} for name, type_ in nodes],
         "triples": [_triple(relationship) for relationship in document.relationships],
@@ -232,14 +224,14 @@ def _recorded(document: GraphDocument) -> Row:
 def _listed(metadata: dict[str, Any], name: str) -> list[Row]:
     """The items of ``name`` that have our own form: metadata may hold anything."""
     given = metadata.get(name)
-    keys = _SAID[name]
-    return [each for each in given if _is_said(each, keys)] if isinstance(given, list) else []
+    keys = {*_SAID[name]}
 
+    def is_said(entry: object) -> bool:
+        if not isinstance(entry, dict) or not keys <= entry.keys() <= {*keys, "quote"}:
+            return False
+        return all(isinstance(each, list if key == "key_elements" else str) for key, each in entry.items())
 
-def _is_said(entry: object, keys: tuple[str, ...]) -> bool:
-    if not isinstance(entry, dict) or not {*keys} <= entry.keys() <= {*keys, "quote"}:
-        return False
-    return all(isinstance(each, list if key == "key_elements" else str) for key, each in entry.items())
+    return list(filter(is_said, given)) if isinstance(given, list) else []
 
 
 def _triple(relationship: Relationship) -> Row:
@@ -252,16 +244,10 @@ def _triple(relationship: Relationship) -> Row:
     }
 
 
-def _attributes(node: Node) -> Iterator[Row]:
-    for key, given in node.properties.items():
-        for value in given if isinstance(given, list) else [given]:
-            if key not in _OWN and isinstance(value, str | int | float) and str(value).strip():
-                yield {"entity": str(node.id), "key": key, "value": str(value)}
-
-
 def _remove_retold(graph: KnowledgeGraph, corpus: Path, recording: Path, recordings: list[Row]) -> None:
     """Remove documents with the same text but another extraction: an ingest would keep them as they are."""
-    before = {line["document"]: line for line in _lines(recording)}
+    lines = recording.read_text("utf-8").splitlines() if recording.exists() else []
+    before = {row["document"]: row for row in map(json.loads, lines)}
     now = {line["document"]: line for line in recordings}
     retold = {title for title, each in now.items() if before.get(title, each) != each}
     there = [
@@ -271,10 +257,6 @@ def _remove_retold(graph: KnowledgeGraph, corpus: Path, recording: Path, recordi
     ]
     if there:
         graph.remove(there)
-
-
-def _lines(path: Path) -> list[Row]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
 
 
 def _write(path: Path, rows: list[Row]) -> None:

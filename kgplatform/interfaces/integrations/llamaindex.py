@@ -12,7 +12,6 @@ from typing import Any
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, SettingError, to_install
 from kgplatform.interfaces.integrations import fact_metadata, passage_metadata, where_of
-from kgplatform.records import FoundPassage
 
 try:
     from llama_index.core.base.base_retriever import BaseRetriever
@@ -53,7 +52,13 @@ class KgRetriever(BaseRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         result = self._graph.search(query_bundle.query_str, self._route, self._top_k, where=self._where)
-        nodes = [NodeWithScore(node=_node(passage), score=passage.score) for passage in result.passages]
+        nodes = []
+        for passage in result.passages:
+            node = _text_node(passage.id, passage.text, passage_metadata(passage))
+            node.start_char_idx, node.end_char_idx = passage.start, passage.end
+            source = RelatedNodeInfo(node_id=passage.document, metadata={"title": passage.title})
+            node.relationships[NodeRelationship.SOURCE] = source
+            nodes.append(NodeWithScore(node=node, score=passage.score))
         for fact in result.facts if self._facts else ():
             metadata = fact_metadata(fact) | {"title": fact.citations[0].title if fact.citations else ""}
             nodes.append(NodeWithScore(node=_text_node(fact.id, fact.text, metadata), score=fact.score))
@@ -82,15 +87,6 @@ def _plain(each: MetadataFilter | MetadataFilters) -> dict[str, Any]:
         able = ", ".join(operator.value for operator in _OPERATORS)
         raise InputError(f"A filter with {each.operator.value} cannot be used: the operators are {able}.")
     return {each.key: {_OPERATORS[each.operator]: each.value}}
-
-
-def _node(passage: FoundPassage) -> TextNode:
-    node = _text_node(passage.id, passage.text, passage_metadata(passage))
-    node.start_char_idx, node.end_char_idx = passage.start, passage.end
-    node.relationships[NodeRelationship.SOURCE] = RelatedNodeInfo(
-        node_id=passage.document, metadata={"title": passage.title}
-    )
-    return node
 
 
 def _text_node(node_id: str, text: str, metadata: dict[str, Any]) -> TextNode:

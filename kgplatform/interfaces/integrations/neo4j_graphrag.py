@@ -66,11 +66,7 @@ class KgRetriever(Retriever):
         self.result_formatter = result_formatter
 
     def get_search_results(
-        self,
-        query_text: str,
-        top_k: int | None = None,
-        route: str | None = None,
-        filters: dict[str, Any] | None = None,
+        self, query_text: str, top_k: int | None = None, route: str | None = None, filters: dict[str, Any] | None = None
     ) -> RawSearchResult:
         """Search the graph for a question, in words.
 
@@ -142,8 +138,10 @@ class KgLLM(LLMBase):
         """
         given = legacy_inputs_to_messages(input, message_history, system_instruction)
         messages = [{"role": each["role"], "content": each["content"]} for each in given]
+        is_form = isinstance(response_format, type) and issubclass(response_format, BaseModel)
+        wanted = Wanted(response_format) if is_form else FREE_TEXT if response_format is None else ANY_OBJECT
         try:
-            reply = self._chat.send(messages, stage=STAGE, wanted=_wanted(response_format))
+            reply = self._chat.send(messages, stage=STAGE, wanted=wanted)
         except ModelError as error:
             raise LLMGenerationError(str(error)) from error
         spent = reply.usage if reply.usage.calls else reply.worth or reply.usage
@@ -157,12 +155,6 @@ class KgLLM(LLMBase):
     async def ainvoke(self, *args: Any, **kwargs: Any) -> LLMResponse:
         """The same in a thread."""
         return await asyncio.to_thread(self.invoke, *args, **kwargs)
-
-
-def _wanted(response_format: Any) -> Wanted:
-    if isinstance(response_format, type) and issubclass(response_format, BaseModel):
-        return Wanted(response_format)
-    return FREE_TEXT if response_format is None else ANY_OBJECT
 
 
 def schema_text(graph: KnowledgeGraph, tokens: int = 3000) -> str:

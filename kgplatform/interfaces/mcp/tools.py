@@ -27,12 +27,11 @@ from kgplatform import IngestReport
 from kgplatform.client import SEARCHES, KnowledgeGraph
 from kgplatform.concurrency.stopping import Stop
 from kgplatform.errors import InputError, KgError, ModelError
-from kgplatform.explore.info import DocumentText
 from kgplatform.extract.schema import shipped_schemas
 from kgplatform.interfaces.uploads import Uploads, end_abandoned, forget_unused
 from kgplatform.readers.reader import Option
 from kgplatform.readers.readers import READERS, names
-from kgplatform.records import Answer, Progress, Step
+from kgplatform.records import Progress, Step
 from kgplatform.shown import as_fields, encode
 from kgplatform.sources.objects import Text, source_of_id
 from kgplatform.text import listed, unknown
@@ -191,24 +190,19 @@ class Counts(Result):
     relationships: dict[str, int]
 
 
-def _about_readers() -> str:
-    """The readers, and what each does, for the description of ``ask``."""
-    return " ".join([f"The reader; default: {names()[0]}.", *(f"{reader.name}: {reader.about}" for reader in READERS)])
-
-
 def _about_options() -> str:
-    """The options of each reader with their defaults, or their types if they have none."""
-    said = []
-    for reader in READERS:
-        shown = (f"{option.name} ({_about_value(option)})" for option in reader.options)
-        said.append(f"{reader.name}: {', '.join(shown)}.")
+    """The options of each reader with their choices, defaults, or types if they have neither."""
+
+    def shown(option: Option) -> str:
+        has_choices, has_default = option.choices and option.type == "string", option.default not in (None, (), "")
+        value = "|".join(option.choices) if has_choices else json.dumps(option.default) if has_default else option.type
+        return f"{option.name} ({value})"
+
+    said = (f"{reader.name}: {', '.join(map(shown, reader.options))}." for reader in READERS)
     return " ".join(['Options of the reader, such as {"mode": "open"}; each with its default.', *said])
 
 
-def _about_value(option: Option) -> str:
-    if option.choices and option.type == "string":
-        return "|".join(option.choices)
-    return option.type if option.default in (None, (), "") else json.dumps(option.default)
+_ABOUT_READERS = " ".join([f"The reader; default: {names()[0]}.", *(f"{each.name}: {each.about}" for each in READERS)])
 
 
 class ReadingTools:
@@ -257,7 +251,7 @@ class ReadingTools:
         question: QuestionText,
         context: Context[Any, Any],
         reader: Annotated[
-            str | None, Field(description=_about_readers(), json_schema_extra={"enum": [*names(), None]})
+            str | None, Field(description=_ABOUT_READERS, json_schema_extra={"enum": [*names(), None]})
         ] = None,
         options: Annotated[dict[str, Any], Field(description=_about_options())] = {},  # noqa: B006 - as above
         where: Where = {},  # noqa: B006 - as above
@@ -273,7 +267,11 @@ class ReadingTools:
 
         def ask(graph: KnowledgeGraph) -> dict[str, Any]:
             steps = listener.steps(graph.stop)
-            return _shown(graph.ask(question, reader, options=options, where=where, verify=verify, on_step=steps))
+            answer = graph.ask(question, reader, options=options, where=where, verify=verify, on_step=steps)
+            passages = answer.evidence.passages if answer.text is None else ()
+            said = _fields(answer, "question", "reader") | {"answer": answer.text}
+            said |= _fields(answer, "citations", "statements", "sufficient") | {"passages": passages}
+            return said | _fields(answer, "note", "usage")
 
         return await self._answer(ask)
 
@@ -288,7 +286,17 @@ class ReadingTools:
     ) -> Annotated[CallToolResult, TextRead]:
         """Read part of a document. To see a citation in context, start a few hundred characters before it."""
         last = min(end if end is not None else start + self._most, start + self._most)
-        return await self._answer(lambda graph: self._fitting(graph.look.document(document, start, last)))
+
+        def fitting(graph: KnowledgeGraph) -> dict[str, Any]:  # as much of the text as fits, and where to read on
+            found = graph.look.document(document, start, last)
+            shown = {name: value for name, value in as_fields(found).items() if name != "facts"} | {"next": found.end}
+            while (over := size(shown) - self._most) > 0 and shown["text"]:
+                shown["text"] = shown["text"][: max(0, len(shown["text"]) - over)]
+            shown["end"] = found.start + len(shown["text"])
+            shown["next"] = shown["end"] if shown["end"] < found.characters else None
+            return shown
+
+        return await self._answer(fitting)
 
     async def find_nodes(
         self, name: Annotated[str, Field(min_length=1, max_length=500)], limit: Limit = 20
@@ -337,7 +345,12 @@ class ReadingTools:
 
     async def schema(self) -> Annotated[CallToolResult, SchemaShown]:
         """What is in the graph: labels, entity types, relations and properties with counts."""
-        return await self._answer(_schema)
+
+        def shown(graph: KnowledgeGraph) -> dict[str, Any]:
+            found = graph.schema()
+            return {"graph": graph.schema_text(), **(found.to_dict() if found else {"schema": None, "expansions": ()})}
+
+        return await self._answer(shown)
 
     async def documents(self, offset: Offset = 0, limit: Limit = 50) -> Annotated[CallToolResult, Documents]:
         """The documents of the graph, by title."""
@@ -356,15 +369,6 @@ class ReadingTools:
         """The result of ``work``, encoded in its thread too: other requests wait for this loop."""
         return await in_thread(self._graph, lambda graph: as_result(work(graph), self._most, how))
 
-    def _fitting(self, found: DocumentText) -> dict[str, Any]:
-        """As much of a text as fits, and where to read on."""
-        shown = {name: value for name, value in as_fields(found).items() if name != "facts"} | {"next": found.end}
-        while (over := size(shown) - self._most) > 0 and shown["text"]:
-            shown["text"] = shown["text"][: max(0, len(shown["text"]) - over)]
-        shown["end"] = found.start + len(shown["text"])
-        shown["next"] = shown["end"] if shown["end"] < found.characters else None
-        return shown
-
 
 def _fields(value: object, *names: str) -> dict[str, Any]:
     return {name: getattr(value, name) for name in names}
@@ -373,25 +377,6 @@ def _fields(value: object, *names: str) -> dict[str, Any]:
 def _page(name: str, found: Sequence[object], offset: int, limit: int) -> dict[str, Any]:
     following = offset + limit
     return {name: found[offset:following], "next_offset": following if following < len(found) else None}
-
-
-def _schema(graph: KnowledgeGraph) -> dict[str, Any]:
-    found = graph.schema()
-    return {"graph": graph.schema_text(), **(found.to_dict() if found else {"schema": None, "expansions": ()})}
-
-
-def _shown(answer: Answer) -> dict[str, Any]:
-    return {
-        "question": answer.question,
-        "reader": answer.reader,
-        "answer": answer.text,
-        "citations": answer.citations,
-        "statements": answer.statements,
-        "sufficient": answer.sufficient,
-        "passages": answer.evidence.passages if answer.text is None else (),
-        "note": answer.note,
-        "usage": answer.usage,
-    }
 
 
 class WritingTools:
@@ -440,7 +425,13 @@ class WritingTools:
         listener = Listener(context)
 
         def work(graph: KnowledgeGraph) -> dict[str, Any]:
-            known, file = _known(schema), self._allowed(path)
+            try:
+                file = Path(path).expanduser().resolve(strict=True)  # without links and dots
+            except (OSError, RuntimeError, ValueError):
+                file = None
+            if file is None or not any(file.is_relative_to(folder) for folder in self._folders):
+                raise InputError(f"{path!r} is not a file or folder below {', '.join(map(str, self._folders))}.")
+            known = _known(schema)
             report = graph.ingest(file, schema=known, progress=listener.progress(graph.stop))
             return _ingested(graph, report, file.as_uri(), f"{file.as_uri()}/")
 
@@ -466,17 +457,6 @@ class WritingTools:
     async def _in_turn(self, work: Callable[[KnowledgeGraph], dict[str, Any]]) -> CallToolResult:
         async with self._turn:
             return await in_thread(self._graph, lambda graph: as_result(work(graph), self._most))
-
-    def _allowed(self, path: str) -> Path:
-        """``path`` without links and dots, if it is below an allowed folder."""
-        try:
-            file = Path(path).expanduser().resolve(strict=True)
-        except (OSError, RuntimeError, ValueError):
-            file = None
-        if file is None or not any(file.is_relative_to(folder) for folder in self._folders):
-            allowed = ", ".join(map(str, self._folders))
-            raise InputError(f"{path!r} is not a file or folder below {allowed}.")
-        return file
 
 
 def _known(schema: str | None) -> str | None:
@@ -547,45 +527,31 @@ def bounded(result: dict[str, Any], most: int, how: str = "") -> dict[str, Any]:
     if size(plain) <= most:
         return plain
     room = most - _NOTE_ROOM
-    short = _shorten_lists(plain, room)
+    sizes = {name: [size(item) + 1 for item in value] for name, value in plain.items() if _has_parts(value)}
+    over = size(plain) - room
+    while over > 0:  # until it fits, or each list has one item left
+        name = max(sizes, key=lambda each: (len(sizes[each]) > 1, sum(sizes[each])), default=None)
+        if name is None or len(sizes[name]) <= 1:
+            break
+        over -= sizes[name].pop()
+    short = plain | {name: plain[name][: len(kept)] for name, kept in sizes.items()}
     left = [
         f"{len(short[name])} of {len(value)} {name}"
         for name, value in plain.items()
         if _has_parts(value) and len(short[name]) < len(value)
     ]
-    cut = _shorten_values(short, room)
+    cut, text, items = short, room, room  # nothing that is longer fits
+    while size(cut) > room and (text > _SHORTEST or items > 1):  # texts ever shorter, then what is inside of items
+        text, items = (max(_SHORTEST, text // 2), items) if text > _SHORTEST else (text, items // 2)
+        cut = {name: _cut(value, text, items, _TOP) for name, value in cut.items()}
     told = [f"Shown are {' and '.join(left)}."] if left else []
     told += ["Long values are cut."] if cut is not short else []
     return cut | {"note": " ".join(filter(None, (cut.get("note", ""), *told, how)))}
 
 
-def _shorten_lists(plain: dict[str, Any], room: int) -> dict[str, Any]:
-    """``plain`` with fewer items in its lists, until it fits or each list has one left."""
-    sizes = {name: [size(item) + 1 for item in value] for name, value in plain.items() if _has_parts(value)}
-    over = size(plain) - room
-    while over > 0:
-        name = max(sizes, key=lambda each: (len(sizes[each]) > 1, sum(sizes[each])), default=None)
-        if name is None or len(sizes[name]) <= 1:
-            break
-        over -= sizes[name].pop()
-    return plain | {name: plain[name][: len(kept)] for name, kept in sizes.items()}
-
-
 def _has_parts(value: Any) -> bool:
     """Whether it is a list of rows or objects; a list of column names is not."""
     return isinstance(value, list) and any(isinstance(each, (dict, list)) for each in value)
-
-
-def _shorten_values(plain: dict[str, Any], room: int) -> dict[str, Any]:
-    """``plain`` with its texts cut ever shorter, then what lists and objects inside hold, until it fits."""
-    text = items = room  # nothing that is longer fits
-    while size(plain) > room and (text > _SHORTEST or items > 1):
-        if text > _SHORTEST:
-            text = max(_SHORTEST, text // 2)
-        else:
-            items //= 2
-        plain = {name: _cut(value, text, items, _TOP) for name, value in plain.items()}
-    return plain
 
 
 def _cut(value: Any, text: int, items: int, depth: int) -> Any:

@@ -148,10 +148,7 @@ def _runs(rows: Sequence[Row]) -> str:
         "Questions that were asked",
         "Saved runs: a reader's steps, with what each found." if rows else none_yet,
         statements=[
-            (
-                f"{_short(row['question'])} ({row['reader']}, {row['steps']} steps)",
-                _statement("show_run", id=row["id"]),
-            )
+            (f"{_short(row['question'])} ({row['reader']}, {row['steps']} steps)", _statement("show_run", id=row["id"]))
             for row in rows
         ],
     )

@@ -108,7 +108,9 @@ def make_browser_app(graph: KnowledgeGraph, program: BrowserProgram, tickets: Ti
             Route("/{path:path}", site.file),
         ],
         middleware=[Middleware(Guard, hosts=LOOPBACK)],
-        exception_handlers={KgError: _refused},
+        exception_handlers={
+            KgError: lambda _, error: PlainTextResponse(f"{error}\n", 503, {"Cache-Control": "no-store"})
+        },
     )
 
 
@@ -189,11 +191,14 @@ class _Site:
 
     def _seed(self, base: str) -> dict[str, Any]:
         """What ``boot.js`` stores, and the address that it opens then."""
+        known = self._graph.connection
+        connection = {"host": for_browsers(known.uri), "requestedUseDb": known.database}
+        connection |= {"username": known.username, "password": known.password}
         return {
             "favorites": favorites(),
             "folder": FOLDER,
             "style": sheet_for(self._types()),
-            "connection": self._connection(),
+            "connection": {name: value for name, value in connection.items() if value},
             "next": f"../?cmd=guide&arg={quote(base + 'guide.html', safe=':/')}",
         }
 
@@ -201,20 +206,6 @@ class _Site:
         """Types of the schema and types in use: a graph may have some that its schema does not."""
         schema = self._graph.schema()
         return set(self._graph.look.types()) | {type_.name for type_ in (schema.schema.entities if schema else ())}
-
-    def _connection(self) -> dict[str, str]:
-        known = self._graph.connection
-        fields = {
-            "host": for_browsers(known.uri),
-            "username": known.username,
-            "password": known.password,
-            "requestedUseDb": known.database,
-        }
-        return {name: value for name, value in fields.items() if value}
-
-
-def _refused(request: Request, error: Exception) -> Response:
-    return PlainTextResponse(f"{error}\n", 503, {"Cache-Control": "no-store"})
 
 
 def for_browsers(uri: str) -> str:

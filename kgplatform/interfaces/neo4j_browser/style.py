@@ -8,7 +8,7 @@ own labels, then for each type, since an entity also has its type as a label.
 One colour for each kind of node, here and in the explorer: ``color_of("Person")`` is "#3965d9". The platform's own
 kinds have muted colours. Types have strong ones: those of the schemas that are included have a place in ``PALETTE``, no
 two of one schema the same; any other type's place follows from its name, so that it has the same colour in every graph,
-on every machine. ``explorer/shared/colors.js`` has the same tables and the same rule.
+on every machine. The tables are in ``explorer/shared/palette.json``; ``colors.js`` beside it has the same rule.
 
 All colours stand out from white and from the dark background (contrast of 3:1 or more against both). The palette was
 searched for a large smallest distance between two colours in OKLab, with normal vision and without red or green cones.
@@ -16,49 +16,17 @@ searched for a large smallest distance between two colours in OKLab, with normal
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from pathlib import Path
 
 from kgplatform.extract.schema import label_for
 
-PALETTE = (
-    *("#3965d9", "#f06502", "#4da081", "#8c76fe", "#866800", "#007379", "#e45abb", "#809421"),
-    *("#c08166", "#b732bd", "#cf2268", "#009bcb", "#665fa1", "#2f7847", "#976f95", "#c24700"),
-)
-
-KINDS = {
-    "Entity": "#67788f",
-    "KeyElement": "#7f8555",
-    "Attribute": "#a17a62",
-    "Fact": "#7a838f",
-    "Chunk": "#5b7f93",
-    "Document": "#44688c",
-    "Keyword": "#a8823f",
-    "Community": "#8f6b1e",
-    "Page": "#84749b",
-    "Run": "#a65561",
-    "Step": "#b07a86",
-}
+_SHARED = json.loads((Path(__file__).parents[1] / "explorer" / "shared" / "palette.json").read_text("utf-8"))
+KINDS: dict[str, str] = _SHARED["kinds"]
 """Nodes by the platform's label. ``Entity`` is for those without a type."""
-
-_PLACES = (
-    ("Person", "Character"),
-    ("Organization", "Company", "Group"),
-    ("Place", "Risk Factor"),
-    ("Product", "Drug", "Object"),
-    ("Event", "Process"),
-    ("Concept", "Theme", "Chemical", "Technology"),
-    ("Work", "Symptom", "Brand"),
-    ("Organism", "Industry"),
-    ("Time", "Anatomy"),
-    ("Language", "Protein"),
-    ("Disease", "Risk"),
-    ("Author", "Procedure"),
-    ("Field", "Institution", "Population"),
-    ("Gene", "Market"),
-    ("Study", "Regulation"),
-    ("Award", "Cell", "Deal"),
-)
-TYPES = {name: color for names, color in zip(_PLACES, PALETTE, strict=True) for name in names}
+PALETTE: tuple[str, ...] = tuple(color for color, _ in _SHARED["types"])
+TYPES: dict[str, str] = {name: color for color, names in _SHARED["types"] for name in names}
 """The types of the schemas that are included."""
 
 _LIGHT, _DARK = "#ffffff", "#10131a"
@@ -66,17 +34,15 @@ _LIGHT, _DARK = "#ffffff", "#10131a"
 
 def color_of(name: str) -> str:
     """The colour of a schema type, or of one of the platform's own kinds, as ``#rrggbb``."""
-    return KINDS.get(name) or TYPES.get(name) or PALETTE[_fnv1a(name) % len(PALETTE)]
+    hashed = 2166136261  # by 32-bit FNV-1a of the name in UTF-8: short, and the same in JavaScript (``Math.imul``)
+    for byte in name.encode("utf-8", "surrogatepass"):
+        hashed = (hashed ^ byte) * 16777619 % 2**32
+    return KINDS.get(name) or TYPES.get(name) or PALETTE[hashed % len(PALETTE)]
 
 
 def text_color_on(color: str) -> str:
     """White or nearly black: what reads better on ``color``."""
     return max(_LIGHT, _DARK, key=lambda text: contrast(text, color))
-
-
-def darker(color: str) -> str:
-    """``color`` for the border of a node that is filled with it."""
-    return "#" + "".join(f"{channel * 4 // 5:02x}" for channel in _channels(color))
 
 
 def contrast(one: str, other: str) -> float:
@@ -92,14 +58,6 @@ def _luminance(color: str) -> float:
 
 def _channels(color: str) -> bytes:
     return bytes.fromhex(color.removeprefix("#"))
-
-
-def _fnv1a(text: str) -> int:
-    """The 32-bit FNV-1a hash of the text in UTF-8: short, and the same in JavaScript (``Math.imul``)."""
-    value = 2166136261
-    for byte in text.encode("utf-8", "surrogatepass"):
-        value = (value ^ byte) * 16777619 % 2**32
-    return value
 
 
 Sheet = dict[str, dict[str, str]]
@@ -134,7 +92,11 @@ def sheet_for(types: Iterable[str]) -> Sheet:
 
 def as_grass(sheet: Sheet) -> str:
     """The sheet as Browser's command ``:style`` reads it."""
-    return "\n".join(f"{selector} {{\n{_lines(rule)}}}\n" for selector, rule in sheet.items())
+
+    def lines(rule: dict[str, str]) -> str:
+        return "".join(f"  {name}: {repr(value) if name == 'caption' else value};\n" for name, value in rule.items())
+
+    return "\n".join(f"{selector} {{\n{lines(rule)}}}\n" for selector, rule in sheet.items())
 
 
 def _node(kind: str, color: str) -> dict[str, str]:
@@ -143,11 +105,8 @@ def _node(kind: str, color: str) -> dict[str, str]:
 
 
 def _colors(color: str) -> dict[str, str]:
-    return {"color": color, "border-color": darker(color), "text-color-internal": text_color_on(color)}
-
-
-def _lines(rule: dict[str, str]) -> str:
-    return "".join(f"  {name}: {repr(value) if name == 'caption' else value};\n" for name, value in rule.items())
+    darker = "#" + "".join(f"{channel * 4 // 5:02x}" for channel in _channels(color))
+    return {"color": color, "border-color": darker, "text-color-internal": text_color_on(color)}
 
 
 _ANY_RELATIONSHIP = {

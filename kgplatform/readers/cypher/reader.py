@@ -50,7 +50,8 @@ _HIDDEN = ("id", "embedding", "elementEmbedding", "fact")
 
 
 class Rows(Numbering):
-    """The first rows of ``tried`` that fit into ``room`` tokens, less the ids in them; ``behind`` is what they rest on.
+    """The first rows of ``tried`` that fit into ``room`` tokens, less the ids in them and the columns that tell
+    nothing; ``behind`` is what they rest on.
 
     A row is cited where its facts are stated, or by its passages where it has no facts.
     """
@@ -60,7 +61,18 @@ class Rows(Numbering):
         self._behind = behind
         self._statement = statement
         self._total = len(tried.rows)
-        columns, self._lines = _shown(tried, room)
+        rows = [[_without_ids(cell) for cell in row] for row in tried.rows]
+        telling = [column for column in range(len(tried.columns)) if any(row[column] is not None for row in rows)]
+        self._lines: list[str] = []
+        for row in rows:  # one at least is shown
+            cells = ("" if row[column] is None else row[column] for column in telling)
+            said = (cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False) for cell in cells)
+            line = " | ".join(clipped(cell, _CELL) for cell in said)
+            room -= tokens(line) + 6
+            if room < 0 and self._lines:
+                break
+            self._lines.append(line)
+        columns = " | ".join(tried.columns[column] for column in telling)
         is_part = tried.more or len(self._lines) < self._total
         more = f" (the first {len(self._lines)}; there are more)" if is_part else ""
         shown = "\n".join(f"[1.{number}] {line}" for number, line in enumerate(self._lines, 1))
@@ -93,22 +105,6 @@ class Rows(Numbering):
 
 def _words(passage: FoundPassage, start: int, end: int) -> str:
     return " ".join(passage.text[start - passage.start : end - passage.start].split())
-
-
-def _shown(tried: Tried, room: int) -> tuple[str, list[str]]:
-    """The names of the columns that tell something, and the first rows, one at least, that fit into ``room`` tokens."""
-    rows = [[_without_ids(cell) for cell in row] for row in tried.rows]
-    telling = [column for column in range(len(tried.columns)) if any(row[column] is not None for row in rows)]
-    lines: list[str] = []
-    for row in rows:
-        cells = ("" if row[column] is None else row[column] for column in telling)
-        said = (cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False) for cell in cells)
-        line = " | ".join(clipped(cell, _CELL) for cell in said)
-        room -= tokens(line) + 6
-        if room < 0 and lines:
-            break
-        lines.append(line)
-    return " | ".join(tried.columns[column] for column in telling), lines
 
 
 def _without_ids(value: Any) -> Any:
@@ -187,7 +183,16 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     else:
         calls.note("answer", "nothing was found, so the model was not asked")
         answered = Answered(NOT_RUN if tried.fault else REFUSAL)
-    return record(READER.name, answered, result, calls, _told(written, tried, sources), is_shown=False)
+    # What was asked of the graph, so that it can be asked again, and what is to be known of the rows.
+    if tried.fault:
+        fault = tried.fault.partition("\n")[0]  # then comes a picture of where it is
+        told = f"{fault} The last statement was: {written}"
+    else:
+        count = counted(len(sources.rows), "row") + (" and more" if tried.more else "")
+        count += f", less {sources.unfound_rows:,} whose words no passage has," if sources.unfound_rows else ""
+        nothing = "" if shown.tells else _NOT_STATED if sources.unfound_rows else _NO_ROWS
+        told = f"{nothing}{count} of the statement: {written}"
+    return record(READER.name, answered, result, calls, told, is_shown=False)
 
 
 def _look(question: str, statements: Statements, calls: Calls, options: Options, context: int) -> Messages:
@@ -216,7 +221,10 @@ def _find(messages: Messages, statements: Statements, calls: Calls, options: Opt
             calls.counts["malformed.statement"] += 1
             calls.note("run", _UNCHANGED)
         else:
-            tried = _run(written, statements, calls, options)
+            text, given = written.statement, written.parameters
+            tried = statements.run(text, given, rows=options.rows, timeout=options.timeout)
+            told = tried.fault or f"{counted(len(tried.rows), 'row')}{', and there are more' if tried.more else ''}"
+            calls.note("run", " ".join((told, *tried.unknown)), (tried.query,) if tried.query else ())
             tries.append((written, tried))
         if tried.tells and not tried.unknown:
             break
@@ -241,14 +249,6 @@ def _write(messages: Messages, calls: Calls, prompt: str) -> WrittenStatement:
     return written
 
 
-def _run(written: WrittenStatement, statements: Statements, calls: Calls, options: Options) -> Tried:
-    tried = statements.run(written.statement, written.parameters, rows=options.rows, timeout=options.timeout)
-    more = ", and there are more" if tried.more else ""
-    told = tried.fault or f"{counted(len(tried.rows), 'row')}{more}"
-    calls.note("run", " ".join((told, *tried.unknown)), (tried.query,) if tried.query else ())
-    return tried
-
-
 def _trace_back(tried: Tried, statements: Statements, calls: Calls) -> Sources:
     """The rows that may be shown, and the facts and passages behind them."""
     sources = statements.sources(tried)
@@ -262,17 +262,6 @@ def _trace_back(tried: Tried, statements: Statements, calls: Calls) -> Sources:
         calls.note("trace back", f"{counts}{left_out}", found=found)
     calls.counts.update({f"unfound.{what}": number for what, number in gone.items()})
     return sources
-
-
-def _told(written: WrittenStatement, tried: Tried, sources: Sources) -> str:
-    """What was asked of the graph, so that it can be asked again, and what is to be known of the rows."""
-    if tried.fault:
-        fault = tried.fault.partition("\n")[0]  # then comes a picture of where it is
-        return f"{fault} The last statement was: {written}"
-    rows = counted(len(sources.rows), "row") + (" and more" if tried.more else "")
-    rows += f", less {sources.unfound_rows:,} whose words no passage has," if sources.unfound_rows else ""
-    nothing = "" if replace(tried, rows=sources.rows).tells else _NOT_STATED if sources.unfound_rows else _NO_ROWS
-    return f"{nothing}{rows} of the statement: {written}"
 
 
 READER = Reader(

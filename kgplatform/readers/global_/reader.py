@@ -210,36 +210,31 @@ def lay_out(groups: Iterable[Group], room: int) -> list[Part]:
     """``groups`` in parts of at most ``room`` tokens each. Nothing is left out."""
     sheets = [_Sheet(room)]
     for group in groups:
-        _add(group, sheets, room)
+        # A number has no more digits than the tokens of the room.
+        blocks = [
+            [(line, fact, _size([line if fact is None else f"[{room}] {line}"])) for line, fact in block]
+            for block in _blocks(group, room)
+        ]
+        needed = sum(cost for block in blocks for *_, cost in block) + _size(_heading(group, sheets[-1], room))
+        if needed > sheets[-1].left and needed <= room // _WHOLE:
+            sheets.append(_Sheet(room))
+        _begin(group, sheets, room)
+        for block in blocks:
+            together = sum(cost for *_, cost in block)
+            for line, fact, cost in block:
+                if (cost if together > room // _WHOLE else together) > sheets[-1].left:
+                    sheets.append(_Sheet(room))
+                    _begin(group, sheets, room)
+                together -= cost
+                sheet = sheets[-1]
+                sheet.left -= cost
+                sheet.facts += [] if fact is None else [fact]
+                sheet.lines.append(line if fact is None else f"[{len(sheet.facts)}] {line}")
     kept = [sheet for sheet in sheets if sheet.lines]
     return [
         Part(number, "\n".join(sheet.lines).strip(), tuple(sheet.facts), tuple(sheet.groups))
         for number, sheet in enumerate(kept, 1)
     ]
-
-
-def _add(group: Group, sheets: list[_Sheet], room: int) -> None:
-    # A number has no more digits than the tokens of the room.
-    blocks = [
-        [(line, fact, _size([line if fact is None else f"[{room}] {line}"])) for line, fact in block]
-        for block in _blocks(group, room)
-    ]
-    needed = sum(cost for block in blocks for *_, cost in block) + _size(_heading(group, sheets[-1], room))
-    if needed > sheets[-1].left and needed <= room // _WHOLE:
-        sheets.append(_Sheet(room))
-    _begin(group, sheets, room)
-    for block in blocks:
-        together = sum(cost for *_, cost in block)
-        for line, fact, cost in block:
-            if (cost if together > room // _WHOLE else together) > sheets[-1].left:
-                sheets.append(_Sheet(room))
-                _begin(group, sheets, room)
-            together -= cost
-            sheet = sheets[-1]
-            sheet.left -= cost
-            if fact is not None:
-                sheet.facts.append(fact)
-            sheet.lines.append(f"[{len(sheet.facts)}] {line}" if fact is not None else line)
 
 
 def _begin(group: Group, sheets: list[_Sheet], room: int) -> None:
@@ -304,29 +299,14 @@ class Statement:
     score: int = 0
 
 
-def said_in(found: Findings, part: Part) -> tuple[list[Statement], list[Statement]]:
-    """The points of a reply to ``part`` that help at all, and its items, with the facts that they name by number."""
-
-    def ids(numbers: Iterable[int]) -> tuple[str, ...]:
-        shown = (part.facts[number - 1].id for number in numbers if 1 <= number <= len(part.facts))
-        return tuple(dict.fromkeys(shown))
-
-    points = [Statement(tidy(each.point), ids(each.facts), each.score) for each in found.points]
-    things = [Statement(tidy(each.name), ids(each.facts)) for each in found.items]
-    return [each for each in points if each.score > 0], things
-
-
 def unite(statements: Iterable[Statement]) -> list[Statement]:
     """Each thing or statement once, by its words but for case, article and end mark; the facts of all that are one."""
     united: dict[str, Statement] = {}
     for each in statements:
         key = _ARTICLE.sub("", normalise_name(each.text).strip(" .,;:\"'“”«»"))
-        known = united.get(key)
-        if known is None:
-            united[key] = each
-        else:
-            facts = tuple(dict.fromkeys((*known.facts, *each.facts)))
-            united[key] = replace(known, facts=facts, score=max(known.score, each.score))
+        known = united.get(key, each)
+        facts = tuple(dict.fromkeys((*known.facts, *each.facts)))
+        united[key] = replace(known, facts=facts, score=max(known.score, each.score))
     return list(united.values())
 
 
@@ -346,7 +326,13 @@ def _read(
         except ModelError as error:
             own.add(f"part {part.number}", f"{shown}; failed: {error}", mark, prompt=_PROMPT)
             return own, [], [], error
-        points, items = said_in(reply, part)
+
+        def rests_on(text: str, numbers: Iterable[int], score: int = 0) -> Statement:
+            shown = (part.facts[number - 1].id for number in numbers if 1 <= number <= len(part.facts))
+            return Statement(tidy(text), tuple(dict.fromkeys(shown)), score)
+
+        points = [rests_on(each.point, each.facts, each.score) for each in reply.points if each.score > 0]
+        items = [rests_on(each.name, each.facts) for each in reply.items]
         facts = tuple(dict.fromkeys(fact for each in (*points, *items) for fact in each.facts))
         told = f"{counted(len(points), 'point')}, {counted(len(items), 'thing')}"
         own.add(f"part {part.number}", f"{shown}: {told}", mark, prompt=_PROMPT, found=StepFound(facts=facts))

@@ -183,21 +183,19 @@ class Brief:
         """Asks what to do with ``data``: facts of ``node``, numbered passages, or the names of neighbours."""
         inputs = {"words": str(self.words)} if stage != "neighbours" else {}
         inputs |= {"node": node, "page": page} if stage != "chunk" else {}
+        # The same tags in all steps, so that their prompts begin alike; others where the texts have their name.
+        usual, texts = fence_for(self.question, self.plan), (actions, notebook, node, data)
+        tags = fence_for(*texts) if any(usual in text for text in texts) else usual
         return render(
             PROMPTS[stage],
             question=self.question,
             plan=self.plan or NONE,
-            fence=fence or self._fence(actions, notebook, node, data),
+            fence=fence or tags,
             actions=actions,
             notebook=notebook or EMPTY,
             data=data,
             **inputs,
         )
-
-    def _fence(self, *texts: str) -> str:
-        """The same tags in all steps, so that their prompts begin alike; others where ``texts`` have their name."""
-        usual = fence_for(self.question, self.plan)
-        return fence_for(*texts) if any(usual in text for text in texts) else usual
 
     def step_room(self, stage: Stage, node: str, actions: str) -> int:
         """Tokens of data in one prompt of ``stage``, whatever the notebook becomes.

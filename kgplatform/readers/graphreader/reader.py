@@ -81,7 +81,12 @@ def answer(question: str, run: Run, options: Options) -> Answer:
         calls.counts += path.calls.counts
     answered = conclude(paths, brief, calls)
     failures = [f"Path {path.number} ended early: {path.error}" for path in paths if path.error]
-    return record(READER.name, answered, _seen(question, paths, calls), calls, *failures)
+    # The passages that were read and the facts that were shown, in order of reading, path by path.
+    passages = {each.id: each for path in paths for each in path.read.values()}
+    facts = {id_: FoundFact(id_, text, 0.0, (), ()) for path in paths for id_, text in path.facts.items()}
+    seconds = sum(step.seconds for step in calls.steps)
+    seen = SearchResult(question, tuple(passages.values()), tuple(facts.values()), seconds)
+    return record(READER.name, answered, seen, calls, *failures)
 
 
 def _plan(brief: Brief, calls: Calls) -> Brief:
@@ -118,14 +123,6 @@ def conclude(paths: Sequence[Walk], brief: Brief, calls: Calls) -> Answered:
     messages, window = brief.answer_messages(notebooks), brief.window
     most = max(window.reply, min(REPLY_TOKENS[brief.options.answer_style], window.tokens // 4))
     return ask_answer(calls, messages, shown, brief.options.mode, prompt="graphreader/answer", tokens=most, told=told)
-
-
-def _seen(question: str, paths: Sequence[Walk], calls: Calls) -> SearchResult:
-    """The passages that were read and the facts that were shown, in order of reading, path by path."""
-    passages = {each.id: each for path in paths for each in path.read.values()}
-    facts = {id_: text for path in paths for id_, text in path.facts.items()}
-    found = tuple(FoundFact(id_, text, 0.0, (), ()) for id_, text in facts.items())
-    return SearchResult(question, tuple(passages.values()), found, sum(step.seconds for step in calls.steps))
 
 
 class _Scored(Form):
@@ -231,26 +228,22 @@ def diverse(scored: Sequence[tuple[str, float]], places: Mapping[str, NodePlaces
     """
     left = list(scored)
     chosen: list[str] = []
+    words = {name: set(WORD_RUN.findall(normalise_name(name))) or {name} for name, _ in scored}
+
+    def is_redundant(name: str) -> bool:
+        if (own := places.get(name)) is None or not chosen:
+            return False
+        others = [(words[each], places[each]) for each in chosen if each in places]
+        return own.facts <= {fact for _, other in others for fact in other.facts} or any(
+            (words[name] <= theirs or theirs <= words[name]) and own.passages & other.passages
+            for theirs, other in others
+        )
+
     while left and len(chosen) < count:
-        worth = [score * (_REDUNDANT if _is_redundant(name, chosen, places) else 1) for name, score in left]
+        worth = [score * (_REDUNDANT if is_redundant(name) else 1) for name, score in left]
         best = max(range(len(left)), key=lambda place: (worth[place], -place))
         chosen.append(left.pop(best)[0])
     return chosen
-
-
-def _is_redundant(name: str, chosen: Sequence[str], places: Mapping[str, NodePlaces]) -> bool:
-    own = places.get(name)
-    others = [(each, places[each]) for each in chosen if each in places]
-    if own is None or not chosen:
-        return False
-    words = _words(name)
-    return own.facts <= {fact for _, other in others for fact in other.facts} or any(
-        (words <= _words(each) or _words(each) <= words) and own.passages & other.passages for each, other in others
-    )
-
-
-def _words(name: str) -> set[str]:
-    return set(WORD_RUN.findall(normalise_name(name))) or {name}
 
 
 def _fused(near: Sequence[NearNodes]) -> list[str]:

@@ -249,7 +249,14 @@ def tournament(
     merges: list[Merge] = []
     while any(len(queue) > 1 for queue in queues):
         drawn = [[_duel(x, y, chance) for x, y in zip(queue[::2], queue[1::2], strict=False)] for queue in queues]
-        judged = _judged([duel for duels in drawn for duel in duels], reread)
+        every = [duel for duels in drawn for duel in duels]
+        found = zip(every, reread(every), strict=True)
+        readings: dict[Duel, tuple[MemberReply, ...]] = {duel: (reading,) for duel, reading in found}
+        # Those that one reading does not decide are read by the other member, too.
+        doubtful = [duel for duel, (one,) in readings.items() if not one.sentences or _side(duel, one) not in _KNOWN]
+        again = reread([replace(duel, i=duel.j, j=duel.i) for duel in doubtful]) if doubtful else ()
+        both = readings | {duel: (*readings[duel], second) for duel, second in zip(doubtful, again, strict=True)}
+        judged = [_judge(duel, said) for duel, said in both.items()]
         merges += judged
         done = iter(judged)
         for queue, aside, duels in zip(queues, asides, drawn, strict=True):
@@ -303,18 +310,6 @@ def _duel(x: Cluster, y: Cluster, chance: random.Random) -> Duel:
     return Duel(x, y, chance.choice(x.members), chance.choice(y.members))
 
 
-def _judged(duels: Sequence[Duel], reread: Reread) -> list[Merge]:
-    """What comes of ``duels``: those that one reading does not decide are read by the other member, too."""
-    readings: dict[Duel, tuple[MemberReply, ...]] = {
-        duel: (reading,) for duel, reading in zip(duels, reread(duels), strict=True)
-    }
-    doubtful = [duel for duel, (one,) in readings.items() if not one.sentences or _side(duel, one) not in _KNOWN]
-    if doubtful:
-        again = reread([replace(duel, i=duel.j, j=duel.i) for duel in doubtful])
-        readings |= {duel: (*readings[duel], second) for duel, second in zip(doubtful, again, strict=True)}
-    return [_judge(duel, said) for duel, said in readings.items()]
-
-
 _KNOWN = ("x", "y", "both")
 
 
@@ -322,17 +317,16 @@ def _side(duel: Duel, reading: MemberReply) -> str:
     """Whose answer a reading is: "x", "y", "both" or "new"; else why it is none."""
     if not reading.text:
         return reading.outcome
+
+    def names(said: str, answer: str) -> bool:  # one of both has the other in it, or a part of its date
+        return any(is_part(*two) or find_names(*two) for two in ((said, answer), (answer, said)))
+
     wordings = [(cluster.answer, *cluster.others) for cluster in (duel.x, duel.y)]
-    for agrees in (same, _names):
+    for agrees in (same, names):
         is_x, is_y = (any(agrees(reading.text, text) for text in texts) for texts in wordings)
         if is_x or is_y:
             return "both" if is_x and is_y else "x" if is_x else "y"
     return "new"
-
-
-def _names(said: str, answer: str) -> bool:
-    """Whether one of both has the other in it, or a part of its date."""
-    return any(is_part(*two) or find_names(*two) for two in ((said, answer), (answer, said)))
 
 
 def _judge(duel: Duel, readings: tuple[MemberReply, ...]) -> Merge:

@@ -24,8 +24,10 @@ from kgplatform.readers.answer import NONE, AnswerReply, manner
 from kgplatform.readers.longagent.conflict import Cluster, Duel
 from kgplatform.readers.longagent.options import (
     AGAIN,
+    EXPERTS,
     Chosen,
     Decided,
+    Expert,
     Group,
     Grouped,
     Instructed,
@@ -34,7 +36,6 @@ from kgplatform.readers.longagent.options import (
     Sizes,
     Summed,
 )
-from kgplatform.readers.longagent.team import EXPERTS, Expert
 from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.run import Calls
 from kgplatform.readers.window import Window, cost, head, pack, tokens
@@ -208,7 +209,12 @@ class Leader:
     def _fitting(self, clusters: Sequence[Cluster], said: Sequence[str], room: int) -> str:
         """The answers as they are ``said``, a line each, with their sentences or else without; empty where there is no
         room."""
-        quotes = [self._quoted(each) for each in clusters]
+        quotes = []
+        for cluster in clusters:  # the words of its sentences; none where they only repeat the answer
+            sources = [source for number in cluster.sentences[:_MARKS] if (source := self.shown.source(number))]
+            words = tidy(" ".join(source.citation.text for source in sources))
+            is_new = normalise_name(words).strip(" .") != normalise_name(cluster.answer).strip(" .")
+            quotes.append(f" — “{words[: head(words, self.sizes.shown)].strip()}”" if words and is_new else "")
         for texts in ([text + quote for text, quote in zip(said, quotes, strict=True)], said):
             lines = [_line((number, number, text)) for number, text in enumerate(texts, 1)]
             if sum(tokens(line) + 1 for line in lines) <= room:
@@ -219,14 +225,6 @@ class Leader:
         """An answer with its other wordings, and the numbers of its sentences."""
         others = f" (also: {'; '.join(cluster.others)})" if cluster.others else ""
         return self._cut(f"{cluster.answer}{others}", self.sizes.shown, "replies") + _marks(cluster)
-
-    def _quoted(self, cluster: Cluster) -> str:
-        """The words of its sentences; empty where there are none, or they only repeat the answer."""
-        sources = [source for number in cluster.sentences[:_MARKS] if (source := self.shown.source(number))]
-        said = tidy(" ".join(source.citation.text for source in sources))
-        if not said or normalise_name(said).strip(" .") == normalise_name(cluster.answer).strip(" ."):
-            return ""
-        return f" — “{said[: head(said, self.sizes.shown)].strip()}”"
 
     def _summed(self, pieces: Sequence[_Piece], instruction: str) -> list[_Piece]:
         """A piece for each page of ``pieces``; one whose sum cannot be used is its own beginning."""

@@ -232,3 +232,45 @@ class Grouped(Form):
 
     reasoning: str = text(300)
     groups: list[Group] = items(30)
+
+
+@dataclass(frozen=True, slots=True)
+class Expert:
+    """A kind of member. ``good_at`` is what the leader chooses by, ``work`` tells it what the team is to do.
+
+    ``resolves``: members with different answers contradict each other, since one part has the answer. Where an answer
+    is made from the values of all parts, different values are no conflict (appendix B.4.1).
+    """
+
+    name: str
+    good_at: str
+    work: str
+    resolves: bool = True
+
+
+EXPERTS: dict[str, Expert] = {
+    "qa": Expert(
+        "QA member",
+        "answers questions",
+        "Answer the question from the passages. The answer must be taken from the passages.",
+    ),
+    "kv": Expert(
+        "KV member", "finds the value of a key in a dictionary", "Find the value that belongs to a key in a dictionary."
+    ),
+    "number": Expert(
+        "NS member",
+        "finds repeated numbers that are hidden in a long text of noise",
+        "Find the number that is hidden, and repeated, in a long text of noise.",
+    ),
+    "passkey": Expert(
+        "PassKey member",
+        "finds keys that are hidden in a long text of noise",
+        "Find the pass key that is hidden in a long text of noise.",
+    ),
+    "math": Expert(
+        "Math member",
+        "finds special integers in a long list",
+        "Find special numbers in a long list of numbers.",
+        resolves=False,
+    ),
+}

@@ -145,20 +145,6 @@ def arrange(texts: Sequence[str], question: str, most: int) -> tuple[SubQuestion
     places: dict[int, int] = {}
     known: dict[str, int] = {}
     parts: list[SubQuestion] = []
-    for number, said in enumerate(map(tidy, texts), 1):
-        filled, needs = _with_places(said, places, own)
-        key = same_words(filled)
-        if key and key not in known and len(parts) < most:
-            known[key] = len(parts)
-            level = 1 + max((parts[need].level for need in needs), default=-1)
-            parts.append(SubQuestion(filled, tuple(sorted(needs)), level))
-        if key in known:
-            places[number] = known[key]
-    return tuple(parts) if len(parts) > 1 else (SubQuestion(question),)
-
-
-def _with_places(text: str, places: Mapping[int, int], own: set[int]) -> tuple[str, set[int]]:
-    """``text`` with the marks that count, by position, and the positions that they name."""
     needs: set[int] = set()
 
     def put(mark: re.Match[str]) -> str:
@@ -170,7 +156,17 @@ def _with_places(text: str, places: Mapping[int, int], own: set[int]) -> tuple[s
         needs.add(places[number])
         return f"#{places[number] + 1}"
 
-    return tidy(_MARK.sub(put, text)), needs
+    for number, said in enumerate(map(tidy, texts), 1):
+        needs.clear()
+        filled = tidy(_MARK.sub(put, said))
+        key = same_words(filled)
+        if key and key not in known and len(parts) < most:
+            known[key] = len(parts)
+            level = 1 + max((parts[need].level for need in needs), default=-1)
+            parts.append(SubQuestion(filled, tuple(sorted(needs)), level))
+        if key in known:
+            places[number] = known[key]
+    return tuple(parts) if len(parts) > 1 else (SubQuestion(question),)
 
 
 def _number(mark: re.Match[str]) -> int:

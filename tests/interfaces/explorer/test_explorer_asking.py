@@ -243,6 +243,7 @@ def test_search_alone_shows_best_sentences_and_folds_away_what_is_off_the_questi
     search(page, CAPTAIN, "all")
     expect(evidence).to_have_count(2)
     kept = evidence.last.locator("li.passage > button.place")
+    expect(kept.first).to_be_visible()
     assert set(kept.all_text_contents()) == {"Cyrus Field"}
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from conftest import emptied
 
 from kgplatform.client import KnowledgeGraph
@@ -51,8 +51,9 @@ def ingest(graph: KnowledgeGraph, folder: Path) -> KnowledgeGraph:
     return graph
 
 
-@contextmanager
-def small_graph(connection: Connection, folder: Path) -> Iterator[KnowledgeGraph]:
-    """A graph of the texts, for tests that only read it. No language model."""
-    with emptied(connection, folder / "home") as graph:
+@pytest.fixture(scope="module")
+def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
+    """A graph of the texts. Tests that write come after those that read it, and have graphs of their own. No model."""
+    folder = tmp_path_factory.mktemp("graph")
+    with emptied(neo4j_server, folder / "home") as graph:
         yield ingest(graph, folder)

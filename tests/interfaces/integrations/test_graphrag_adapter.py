@@ -13,25 +13,18 @@ from neo4j_graphrag.exceptions import EmbeddingsGenerationError, LLMGenerationEr
 from neo4j_graphrag.generation import GraphRAG
 from neo4j_graphrag.retrievers import Text2CypherRetriever, VectorRetriever
 from neo4j_graphrag.types import RetrieverResultItem
-from small_graph import QUESTION, TEXTS, small_graph
+from small_graph import QUESTION, TEXTS
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ModelError, SettingError
 from kgplatform.interfaces.integrations import where_of
 from kgplatform.interfaces.integrations.neo4j_graphrag import STAGE, KgEmbedder, KgLLM, KgRetriever, schema_text
 from kgplatform.models.chat import ANY_OBJECT, FREE_TEXT, Wanted
-from kgplatform.neo4j.store import Connection
 from kgplatform.prompt import Messages
 from kgplatform.testing import OpenAIServer, ScriptedChat
 
+pytest_plugins = ["small_graph"]
 pytestmark = pytest.mark.filterwarnings("ignore:The default returned 'id' field:DeprecationWarning")
-
-
-@pytest.fixture(scope="module")
-def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
-    """Three short texts."""
-    with small_graph(neo4j_server, tmp_path_factory.mktemp("graph")) as graph:
-        yield graph
 
 
 @pytest.fixture

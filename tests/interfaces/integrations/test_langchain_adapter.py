@@ -12,19 +12,13 @@ from graph_state import snapshot
 from langchain_core.document_loaders import BaseLoader
 from langchain_core.documents import Document
 from langchain_neo4j.graphs.graph_document import GraphDocument, Node, Relationship
-from small_graph import QUESTION, TEXTS, ingest, small_graph
+from small_graph import QUESTION, TEXTS, ingest
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
 from kgplatform.interfaces.integrations.langchain import KgRetriever, from_graph_documents, to_graph_documents
-from kgplatform.neo4j.store import Connection
 
-
-@pytest.fixture(scope="module")
-def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
-    """Three short texts. Tests that write come after those that read it, and have graphs of their own."""
-    with small_graph(neo4j_server, tmp_path_factory.mktemp("graph")) as graph:
-        yield graph
+pytest_plugins = ["small_graph"]
 
 
 def test_documents_with_their_places_and_facts_with_their_citations(graph: KnowledgeGraph) -> None:

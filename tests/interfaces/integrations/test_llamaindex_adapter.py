@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 
 import pytest
 from event_loops import run_in_own_loop
@@ -13,19 +12,13 @@ from llama_index.core.llms import MockLLM
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import Document, MetadataMode, TextNode
 from llama_index.core.vector_stores import FilterCondition, FilterOperator, MetadataFilter, MetadataFilters
-from small_graph import QUESTION, TEXTS, small_graph
+from small_graph import QUESTION, TEXTS
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
 from kgplatform.interfaces.integrations.llamaindex import KgRetriever
-from kgplatform.neo4j.store import Connection
 
-
-@pytest.fixture(scope="module")
-def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeGraph]:
-    """Three short texts."""
-    with small_graph(neo4j_server, tmp_path_factory.mktemp("graph")) as graph:
-        yield graph
+pytest_plugins = ["small_graph"]
 
 
 def test_nodes_with_their_places(graph: KnowledgeGraph) -> None:

@@ -34,8 +34,7 @@ from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.readers.longagent.options import Options, sizes_of
-from kgplatform.readers.longagent.reader import answer
-from kgplatform.readers.longagent.team import READ, Member, read_parts
+from kgplatform.readers.longagent.reader import READ, Member, answer, read_parts
 from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.run import Run
 from kgplatform.readers.window import tokens

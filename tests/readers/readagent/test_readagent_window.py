@@ -11,7 +11,7 @@ from readagent_runs import Rereader, ask, cites, details, document_ids, fill, in
 from texts import lines
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.readers.readagent.gist_memory import Options, make_brief
+from kgplatform.readers.readagent.reader import Options, make_brief
 from kgplatform.readers.window import cost, tokens
 from kgplatform.records import Answer
 from kgplatform.search.evidence import Evidence

@@ -11,14 +11,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
 from kgplatform.explore.runs import StageCalls, stages_of
 from kgplatform.interfaces.cli.shared import spelled
 from kgplatform.interfaces.cli.show.terminal import console, print_json, safe, short, table
-from kgplatform.neo4j.pasteable import Pasteable, literal, numbers_of, pasteable
+from kgplatform.neo4j.pasteable import literal, numbers_of, pasteable
 from kgplatform.query import load_query
 from kgplatform.readers.answer import OWN_KNOWLEDGE
 from kgplatform.readers.readers import READERS, stages_by_reader
@@ -82,17 +82,12 @@ def show_search(result: SearchResult, out: Console | None = None, *, all_facts: 
         out.print(f"{number:3}. {safe(fact.text)}{safe(place)}")
     found = f"{counted(len(result.passages), 'passage')} and {counted(len(facts), 'fact')}"
     time = f" in {duration(result.seconds)}" if result.seconds else ""
-    out.print(f"{found}{time}{_hidden(len(result.facts) - len(facts), len(facts))}", soft_wrap=True)
-
-
-def _hidden(hidden: int, shown: int) -> str:
-    """What is said of the facts that are not shown; empty where all are."""
-    if not hidden:
-        return ""
-    more = f"{hidden:,} more" if shown else f"{hidden:,}"
-    noun = "fact" if hidden == 1 else "facts"
-    why = "less relevant, or repeating another" if shown else "less relevant"
-    return f". {more} {noun}, {why}: kgplatform search --facts shows all."
+    hidden = ""
+    if number := len(result.facts) - len(facts):
+        more, why = (" more", ", or repeating another") if facts else ("", "")
+        noun = "fact" if number == 1 else "facts"
+        hidden = f". {number:,}{more} {noun}, less relevant{why}: kgplatform search --facts shows all."
+    out.print(f"{found}{time}{hidden}", soft_wrap=True)
 
 
 def _show_passages(out: Console, passages: Sequence[FoundPassage]) -> None:
@@ -205,8 +200,11 @@ def show_run(answer: Answer, *, as_json: bool, trace: bool) -> None:
     show_answer(answer)
     if trace:
         show_trace(answer)
-    if answer.run is not None:
-        show_kept(answer.run, walked=_is_walked(answer))
+    if answer.run is not None:  # the statement that shows it, and the saved query that draws its walks
+        statement = load_query("explore/kept_run").text.replace("$run", literal(answer.run))
+        print(f"\nThe run is saved. To see it in Neo4j Browser, paste:\n{statement};")
+        if _is_walked(answer):
+            print("cypher/saved/walk.cypher draws the last saved walk with its nodes and passages.")
 
 
 def show_trace(answer: Answer, out: Console | None = None) -> None:
@@ -217,27 +215,24 @@ def show_trace(answer: Answer, out: Console | None = None) -> None:
     path = 0
     for number, step in enumerate(answer.trace, start=1):
         if step.path != path and _is_walked(answer):
-            out.print(f"\n{_heading(step)}")
-            path = step.path
+            path, start = step.path, _STANDS_AT.match(step.detail)
+            begins = f": from {safe(start[1])}" if start else ""
+            out.print(f"\n[bold]Path {path}[/bold]{begins}" if path else "\n[bold]All paths[/bold]")
         _show_step(out, number, step, numbers_of(step.queries, statements))
     out.print(f"{counted(len(answer.trace), 'step')}{_spent(answer.usage)}")
     _show_counts(out, answer.counts)
-    if statements:
+    if statements:  # plain and with no line broken: rich's markup and wrapping would change what is pasted
         out.print("\n[bold]Statements[/bold]")
-        print_statements(statements, out.file)
+        print(_HOW, file=out.file)
+    for statement in statements:
+        held = f", with the vector set for {statement.before}" if statement.before is not None else ""
+        rows = f"{counted(statement.run.rows, 'row')} in {duration(statement.run.seconds)}"
+        print(f"\n// {statement.number}. {statement.run.name}: {rows}{held}\n{statement.text}", file=out.file)
 
 
 def _is_walked(answer: Answer) -> bool:
     """Whether its paths are walks over nodes, not members of a team."""
     return any(step.elements for step in answer.trace)
-
-
-def _heading(step: Step) -> str:
-    """For the steps from this one on: their path and its start, or that they concern all paths."""
-    start = _STANDS_AT.match(step.detail)
-    if step.path == 0:
-        return "[bold]All paths[/bold]"
-    return f"[bold]Path {step.path}[/bold]{f': from {safe(start[1])}' if start else ''}"
 
 
 def _show_counts(out: Console, counts: Mapping[str, int]) -> None:
@@ -273,25 +268,22 @@ def trace_in_words(answer: Answer) -> str:
 
 
 def _show_step(out: Console, number: int, step: Step, statements: Sequence[int]) -> None:
-    stage = _stage_of(step)
+    stage = (step.prompt or "").rpartition("/")[2]  # in which a function was chosen, after which the step is named
+    stage = stage if any(stage in stages for stages in stages_by_reader().values()) else ""
     name = step.name if step.name.startswith(stage) else f"{stage} → {step.name}"
     out.print(f"{number:3}. [bold]{safe(name)}[/bold]  {duration(step.seconds)}{_spent(step.usage)}")
     if step.detail:
         out.print(f"{_INDENT}{safe(short(step.detail))}")
     if step.prompt:
         out.print(f"{_INDENT}prompt: {safe(step.prompt)}")
-    if step.reply:
-        out.print(f"{_INDENT}reply: {safe(_both_ends(step.reply))}")
+    if flat := " ".join(step.reply.split()):
+        if len(flat) > _REPLY:
+            flat = f"{flat[: _REPLY // 2].rsplit(' ', 1)[0]} … {flat[-_REPLY // 2 :].split(' ', 1)[-1]}"
+        out.print(f"{_INDENT}reply: {safe(flat)}")
     if found := _found(step, stage):
         out.print(f"{_INDENT}{found}")
     if statements:
         out.print(f"{_INDENT}ran statement{'s' if len(statements) > 1 else ''} {ranges(statements)}")
-
-
-def _stage_of(step: Step) -> str:
-    """The stage in which a function was chosen, after which the step is named; empty where none was."""
-    stage = (step.prompt or "").rpartition("/")[2]
-    return stage if any(stage in stages for stages in stages_by_reader().values()) else ""
 
 
 def _found(step: Step, stage: str) -> str:
@@ -304,14 +296,6 @@ def _found(step: Step, stage: str) -> str:
     found = [words for ids, words in ((step.facts, facts), (step.passages, passages)) if ids]
     is_read = any(step.prompt in reader.reads for reader in READERS)
     return f"{'read' if is_read else 'found'}: {' and '.join(found)}" if found else ""
-
-
-def _both_ends(text: str) -> str:
-    """``text`` on one line; where it is long, without its middle."""
-    flat = " ".join(text.split())
-    if len(flat) <= _REPLY:
-        return flat
-    return f"{flat[: _REPLY // 2].rsplit(' ', 1)[0]} … {flat[-_REPLY // 2 :].split(' ', 1)[-1]}"
 
 
 def _spent(usage: Usage) -> str:
@@ -328,20 +312,3 @@ def ranges(numbers: Sequence[int]) -> str:
     apart = groupby(enumerate(numbers), key=lambda placed: placed[1] - placed[0])
     runs = [[number for _, number in run] for _, run in apart]
     return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
-
-
-def print_statements(statements: Sequence[Pasteable], file: IO[str] | None = None) -> None:
-    """Plain and with no line broken: rich's markup and wrapping would change what is pasted."""
-    print(_HOW, file=file)
-    for statement in statements:
-        held = f", with the vector set for {statement.before}" if statement.before is not None else ""
-        rows = f"{counted(statement.run.rows, 'row')} in {duration(statement.run.seconds)}"
-        print(f"\n// {statement.number}. {statement.run.name}: {rows}{held}\n{statement.text}", file=file)
-
-
-def show_kept(run: str, *, walked: bool = False) -> None:
-    """The statement that shows a saved run, and the saved query that draws it if it has ``walked``."""
-    statement = load_query("explore/kept_run").text.replace("$run", literal(run))
-    print(f"\nThe run is saved. To see it in Neo4j Browser, paste:\n{statement};")
-    if walked:
-        print("cypher/saved/walk.cypher draws the last saved walk with its nodes and passages.")

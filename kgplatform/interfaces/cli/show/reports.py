@@ -97,7 +97,11 @@ def show_ingest(report: IngestReport) -> None:
             "not ingested": sum(1 for each in report.skipped if not each.in_part),
             "ingested in part": len({each.path for each in report.skipped if each.in_part}),
         }
-        out.print(f"Documents: {_numbers(kinds) or 'none'}. {_passages(report)}")
+        read_now = (
+            "all" if report.extracted == report.passages else f"{report.extracted:,}" if report.extracted else "none"
+        )
+        passages = f"Passages: {report.passages:,}, {read_now} read now by the extractor {safe(report.extractor)}."
+        out.print(f"Documents: {_numbers(kinds) or 'none'}. {passages if report.passages else ''}")
     if documents:
         _show_contents(out, report)
     if report.facts_read:
@@ -124,13 +128,6 @@ def exit_code(report: IngestReport, *, of_files: bool) -> int:
     if of_files and not _read(report) + report.unchanged + report.removed:
         return 2
     return IN_PART if report.skipped or report.failed or report.facts_failed or report.unembedded else 0
-
-
-def _passages(report: IngestReport) -> str:
-    if not report.passages:
-        return ""
-    now = "all" if report.extracted == report.passages else f"{report.extracted:,}" if report.extracted else "none"
-    return f"Passages: {report.passages:,}, {now} read now by the extractor {safe(report.extractor)}."
 
 
 def _show_contents(out: Console, report: IngestReport) -> None:
@@ -257,26 +254,23 @@ def show_tree(report: TreeReport) -> None:
     what = f"{counted(report.entities, 'entity')} in {communities}, {counted(report.keywords, 'keyword')}"
     out.print(f"Tree {report.action} by the method {safe(report.method)}: {what}.")
     if report.action == "updated":
-        out.print(_moved(report))
+        entities = {
+            "new": report.entities_new,
+            "gone": report.entities_gone,
+            "with other facts": report.entities_changed,
+            "moved": report.entities_moved,
+        }
+        changed, new, gone = _numbers(entities), report.communities_new, report.communities_gone
+        if changed or new or gone:
+            moved = f"Communities: {report.communities_kept:,} kept, {new:,} new, {gone:,} gone."
+            out.print(f"Entities: {changed or 'none changed'}. {moved}")
+        else:
+            is_renamed = report.named_by_model or report.named_by_members
+            out.print("No entity moved." if is_renamed else "Nothing changed: the tree is up to date.")
     _show_names(out, report)
     _show_costs(out, report.usage, report.seconds, staged=False)
     if report.stopped:
         out.print(_in_flags(report.stopped), soft_wrap=True)
-
-
-def _moved(report: TreeReport) -> str:
-    entities = {
-        "new": report.entities_new,
-        "gone": report.entities_gone,
-        "with other facts": report.entities_changed,
-        "moved": report.entities_moved,
-    }
-    changed = _numbers(entities)
-    if not changed and not report.communities_new and not report.communities_gone:
-        renamed = report.named_by_model or report.named_by_members
-        return "No entity moved." if renamed else "Nothing changed: the tree is up to date."
-    communities = f"{report.communities_kept:,} kept, {report.communities_new:,} new, {report.communities_gone:,} gone"
-    return f"Entities: {changed or 'none changed'}. Communities: {communities}."
 
 
 def _show_names(out: Console, report: TreeReport) -> None:
@@ -308,7 +302,15 @@ def show_gist(report: GistReport) -> None:
     """The report of ``kgplatform gist``: pages, gists and what they save, repairs, costs, and what is left to do."""
     out = console()
     _show_some(out, report.notes)
-    out.print(_pages(report), soft_wrap=True)
+    documents = counted(report.documents, "document")
+    if report.complete_documents < report.documents:
+        documents += f", {report.complete_documents:,} of them complete"
+    how = "of equal length" if report.uniform else "by the model"
+    sizes = f"{report.preset}, {report.min_words:,} to {report.max_words:,} words, {how}"
+    gists = _numbers({"written now": report.written, "shortened again": report.shortened, "kept": report.kept})
+    asked = f" For the question: {safe(report.question)}" if report.question else ""
+    pages = f"{documents} in {counted(report.pages, 'page')} ({sizes})"
+    out.print(f"{pages}. Gists: {gists or 'none'}.{asked}", soft_wrap=True)
     if report.compression is not None:
         words = f"{report.gisted_words:,} words in {report.gist_words:,} of gists ({report.gist_tokens:,} tokens)"
         out.print(f"Compression: {report.compression:.2f}%, {words}.", soft_wrap=True)
@@ -332,17 +334,6 @@ def show_gist(report: GistReport) -> None:
         out.print(_in_flags(report.stopped), soft_wrap=True)
 
 
-def _pages(report: GistReport) -> str:
-    documents = counted(report.documents, "document")
-    if report.complete_documents < report.documents:
-        documents += f", {report.complete_documents:,} of them complete"
-    how = "of equal length" if report.uniform else "by the model"
-    sizes = f"{report.preset}, {report.min_words:,} to {report.max_words:,} words, {how}"
-    gists = {"written now": report.written, "shortened again": report.shortened, "kept": report.kept}
-    question = f" For the question: {safe(report.question)}" if report.question else ""
-    return f"{documents} in {counted(report.pages, 'page')} ({sizes}). Gists: {_numbers(gists) or 'none'}.{question}"
-
-
 def show_rows(rows: Table) -> None:
     """Rows of a user's statement."""
     out = console()
@@ -358,21 +349,14 @@ def show_rows(rows: Table) -> None:
 def show_documents(documents: Sequence[DocumentInfo]) -> None:
     """The documents of the graph."""
     out = console()
-    if documents:
-        table(
-            out,
-            ("Document", "Passages", "Read", "Failed", "Tokens", "Pages", "Saved", "Address"),
-            (
-                (d.title, *(f"{n:,}" for n in (d.passages, d.extracted, d.failed, d.tokens, d.pages)), _saved(d), d.uri)
-                for d in documents
-            ),
-        )
+    rows = []
+    for each in documents:
+        numbers = [f"{n:,}" for n in (each.passages, each.extracted, each.failed, each.tokens, each.pages)]
+        saved = "" if each.compression is None else f"{each.compression:.1f}%"  # unless every page has a gist
+        rows.append((each.title, *numbers, saved, each.uri))
+    if rows:
+        table(out, ("Document", "Passages", "Read", "Failed", "Tokens", "Pages", "Saved", "Address"), rows)
     out.print(counted(len(documents), "document"))
-
-
-def _saved(document: DocumentInfo) -> str:
-    """The share of its words that gists save; empty unless every page has one."""
-    return "" if document.compression is None else f"{document.compression:.1f}%"
 
 
 def show_stats(stats: Stats) -> None:

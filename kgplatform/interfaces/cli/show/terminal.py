@@ -192,14 +192,15 @@ class LiveAnswer:
     @property
     def listeners(self) -> dict[str, Any]:
         """What ``KnowledgeGraph.ask`` is to call."""
-        return {"on_step": self._step, "on_text": self._hear} if self._live else {}
 
-    def _step(self, step: Step) -> None:
-        detail = " ".join(f"{step.name}: {step.detail}".split()) if step.detail else step.name
-        self._steps.append(without_controls(detail))
+        def on_step(step: Step) -> None:
+            detail = " ".join(f"{step.name}: {step.detail}".split()) if step.detail else step.name
+            self._steps.append(without_controls(detail))
 
-    def _hear(self, text: str) -> None:
-        self._text = text
+        def on_text(text: str) -> None:
+            self._text = text
+
+        return {"on_step": on_step, "on_text": on_text} if self._live else {}
 
     def _drawn(self) -> RenderableType:
         """The last steps, one a line, and the end of the text, as much as the terminal has room for."""

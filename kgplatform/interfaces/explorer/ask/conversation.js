@@ -116,9 +116,7 @@ function database() {
 }
 
 /** What `work(store)` asks for, once it is there. */
-async function within(mode, work) {
-  return told(work((await database()).transaction(STORE, mode).objectStore(STORE)));
-}
+const within = async (mode, work) => told(work((await database()).transaction(STORE, mode).objectStore(STORE)));
 
 function told(request) {
   return new Promise((resolve, reject) => {
@@ -133,9 +131,7 @@ export async function conversationsOf(graph) {
   return all.sort((one, other) => other.at - one.at);
 }
 
-export function forget(id) {
-  return within("readwrite", (store) => store.delete(id));
-}
+export const forget = (id) => within("readwrite", (store) => store.delete(id));
 
 /**
  * Ask a reader; resolves to the answer. `onStep(step, number)` is called with each step, `onText` with the answer so far, while

@@ -26,6 +26,8 @@ export class FirstRun {
   async draw() {
     const { documents, entities, has_tree: hasTree, outside_tree: outside, read_only: readOnly, model } = about();
     const place = el("div", { class: "questions" });
+    const missing = outside ? `${counted(outside, "entity is", "entities are")} not in it yet.` : "Related entities are grouped.";
+    const grouped = hasTree ? missing : "It groups related entities. Some ways to answer need it.";
     fill(this.said);
     fill(this.steps,
       step(documents > 0, "Add documents", documents ? `${counted(documents, "document")} with ${counted(entities, "entity", "entities")} in the graph.` : "The graph is empty.", documents || readOnly ? null : [
@@ -33,7 +35,7 @@ export class FirstRun {
         linkButton(routeTo("documents"), "Add your own"),
         el("p", { class: "muted" }, "The sample is twenty short documents about the first telegraph cables. Its facts were written by hand; no model read them."),
       ]),
-      step(hasTree && !outside, hasTree && outside ? "Update the tree" : "Build the tree", treeState(hasTree, outside), documents && (!hasTree || outside) && !readOnly
+      step(hasTree && !outside, hasTree && outside ? "Update the tree" : "Build the tree", grouped, documents && (!hasTree || outside) && !readOnly
         ? [button("tree", hasTree ? "Update the tree" : "Build the tree", () => this.#start("api/tree", { method: null, rebuild: false }), { class: null })] : null),
       step(false, "Ask", documents ? "Type a question above, or begin with one of these:" : "Then ask what the documents say.", documents ? [place] : null),
       el("li", { class: "muted model-line" }, model ? `Answers are written by ${model}.` : "No language model is connected: you see the evidence, and no answer is written.", " ", el("a", { href: routeTo("models") }, model ? "Models" : "Connect a model")));
@@ -90,11 +92,6 @@ export class FirstRun {
     for (const { id } of await conversationsOf(about().graph)) await forget(id);
     await this.#drawEarlier();
   }
-}
-
-function treeState(hasTree, outside) {
-  if (!hasTree) return "It groups related entities. Some ways to answer need it.";
-  return outside ? `${counted(outside, "entity is", "entities are")} not in it yet.` : "Related entities are grouped.";
 }
 
 function step(isDone, title, state, actions) {

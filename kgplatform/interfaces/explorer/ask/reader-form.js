@@ -119,9 +119,7 @@ function inputFor({ type, default: initial, choices, least, most, example }, id)
   return { input, read: () => (input.value.trim() === "" ? null : input.value.trim()) };
 }
 
-function isList(type) {
-  return /tuple|list|array/.test(type);
-}
+const isList = (type) => /tuple|list|array/.test(type);
 
 // "Only documents with …": names and values of their metadata, to which a question can be kept.
 

@@ -174,14 +174,10 @@ async function factsOf({ document, start, end, found }) {
 }
 
 /** All that a step was at, by id. */
-function idsOf(step) {
-  return [...(step.elements ?? []), ...(step.facts ?? []), ...(step.passages ?? []), ...(step.pages ?? [])];
-}
+const idsOf = (step) => [...(step.elements ?? []), ...(step.facts ?? []), ...(step.passages ?? []), ...(step.pages ?? [])];
 
 /** What a search result names, the best of it. */
-export function idsOfResult({ passages = [], facts = [], communities = [] }, most = 20) {
-  return [facts, passages, communities].flatMap((found) => found.slice(0, most).map(({ id }) => id));
-}
+export const idsOfResult = ({ passages = [], facts = [], communities = [] }, most = 20) => [facts, passages, communities].flatMap((found) => found.slice(0, most).map(({ id }) => id));
 
 const SPEEDS = [0.5, 1, 2, 4];
 
@@ -193,7 +189,9 @@ export class Timeline {
     this.heading = el("h2", {}, "Steps");
     this.controls = replay ? this.#controls() : null;
     this.element = el("section", { class: "timeline", "aria-label": "Steps of the reader", hidden: true }, el("div", { class: "section-head" }, this.heading, this.controls), this.list);
-    if (replay) Object.assign(replay, { onStep: (at) => this.#mark(at), onPlay: (playing) => this.#drawPlay(playing) });
+    const drawPlay = (label, symbol) => fill(set(this.playButton, { "aria-label": label, title: label }), icon(symbol));
+    const onPlay = (playing) => (playing ? drawPlay("Pause", "pause") : drawPlay("Replay on the graph", "play"));
+    if (replay) Object.assign(replay, { onStep: (at) => this.#mark(at), onPlay });
   }
 
   /** A step that just happened. */
@@ -282,11 +280,6 @@ export class Timeline {
     this.#draw(at);
     const step = this.replay.steps[at];
     announce(step ? `Step ${at + 1} of ${this.replay.steps.length}: ${stepName(step.name)}` : "The whole run");
-  }
-
-  #drawPlay(playing) {
-    const label = playing ? "Pause" : "Replay on the graph";
-    fill(set(this.playButton, { "aria-label": label, title: label }), icon(playing ? "pause" : "play"));
   }
 }
 

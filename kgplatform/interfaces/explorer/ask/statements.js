@@ -53,17 +53,12 @@ function lines(text) {
 /** The parts of a statement, each in the colour of its kind. */
 export function coloured(text) {
   return text.split(PARTS).map((part) => {
-    const kind = kindOf(part);
+    const [, kind] = KINDS.find(([looks]) => looks.test(part)) ?? [];
     return kind ? el("span", { class: kind }, part) : part;
   });
 }
 
-function kindOf(part) {
-  if (part.startsWith("//")) return "cy-comment";
-  if (/^['"]/.test(part)) return "cy-text";
-  if (part.startsWith("$")) return "cy-parameter";
-  return /^[A-Z]{2,}$/.test(part) ? "cy-word" : null;
-}
+const KINDS = [[/^\/\//, "cy-comment"], [/^['"]/, "cy-text"], [/^\$/, "cy-parameter"], [/^[A-Z]{2,}$/, "cy-word"]];
 
 // Neo4j Browser decodes its whole address before it looks for "arg=…" up to the next & or #, so that these two
 // cannot be written plainly. Cypher reads \uXXXX as the character, in names, operators and strings alike.

@@ -37,8 +37,10 @@ export class JobCard {
       if (job) this.#draw(job);
       if (ENDS.has(job?.state)) return this.onEnd(job);
     } catch (fault) {
-      if (fault.status === 404) return this.#forget();
-      // else the server may come back
+      if (fault.status === 404) { // the last hundred jobs are remembered
+        fill(this.element, this.#head("no longer known"), el("p", { class: "muted" }, "The server has forgotten this job. What it did is kept."));
+        return this.onEnd(null);
+      } // else the server may come back
     }
     window.setTimeout(() => this.#follow(), AGAIN);
   }
@@ -55,12 +57,6 @@ export class JobCard {
     } finally {
       streams -= 1;
     }
-  }
-
-  // The last hundred jobs are remembered.
-  #forget() {
-    fill(this.element, this.#head("no longer known"), el("p", { class: "muted" }, "The server has forgotten this job. What it did is kept."));
-    this.onEnd(null);
   }
 
   #head(what) {
@@ -153,9 +149,7 @@ const REPORTS = {
 REPORTS.sample = REPORTS.reread = REPORTS.ingest;
 
 /** Files that were skipped, or of which only a part was: [path, reason]. */
-function faults(skipped, inPart) {
-  return skipped.filter(({ in_part = false }) => in_part === inPart).map(({ path, reason }) => [path, reason]);
-}
+const faults = (skipped, inPart) => skipped.filter(({ in_part = false }) => in_part === inPart).map(({ path, reason }) => [path, reason]);
 
 const OF_SCHEMA = ["type", "relation", "attribute"];
 const COMMONEST = 5;

@@ -13,17 +13,15 @@ export function createView() {
     fill(element, el("h1", {}, "Schema"), loading());
     try {
       const [told, stats, drawn] = await Promise.all([get("api/schema"), get("api/stats"), get("api/schema/figures")]);
-      fill(element, el("h1", {}, "Schema"), told.schema ? described(told, drawn) : none(), el("div", { class: "figures" }, counts("Nodes", stats.nodes), counts("Relationships", stats.relationships)), told.schema && schemaEditor(drawn.text, draw));
+      const types = told.schema ? described(told, drawn) : emptyState("document", "No schema yet", "It comes with the first documents, and says which types of entities, relations and attributes are extracted.",
+        linkButton(routeTo("documents"), "Add documents", { primary: true }));
+      fill(element, el("h1", {}, "Schema"), types, el("div", { class: "figures" }, counts("Nodes", stats.nodes), counts("Relationships", stats.relationships)), told.schema && schemaEditor(drawn.text, draw));
     } catch (fault) {
       fill(element, el("h1", {}, "Schema"), failure(fault, draw));
     }
   }
 
   return { element, title: "Schema", show: draw, focus: () => element.querySelector("a, button")?.focus() };
-}
-
-function none() {
-  return emptyState("document", "No schema yet", "It comes with the first documents, and says which types of entities, relations and attributes are extracted.", linkButton(routeTo("documents"), "Add documents", { primary: true }));
 }
 
 function described({ schema, expansions }, drawn) {

@@ -57,7 +57,14 @@ export class Labels {
       const isDimmed = marks.lit && !edge && !marks.lit.nodes.has(node);
       return { label, at: camera.toScreen(edge ? middleOf(edge) : node ?? disc), alpha: isDimmed ? marks.restAlpha : 1 };
     });
-    for (const { label, at, alpha } of shown) if (label.line) paintLine(context, label.line, at, theme, alpha);
+    Object.assign(context, { strokeStyle: theme.quiet, lineWidth: 1 });
+    for (const { label: { line }, at, alpha } of shown.filter(({ label }) => label.line)) {
+      context.globalAlpha = alpha;
+      context.beginPath();
+      context.moveTo(at.x + line[0], at.y + line[1]);
+      context.lineTo(at.x + line[2], at.y + line[3]);
+      context.stroke();
+    }
     for (const { label, at, alpha } of shown) {
       const [x, y] = [at.x + label.dx, at.y + label.dy];
       if (label.disc) paintPlate(context, label, x, y, theme, alpha);
@@ -83,7 +90,10 @@ function chosen(context, scene, camera, marks) {
     if (label) placed.push(label);
     return label;
   };
-  const takeBody = (node, among = room) => among.take(bodyOf(node, camera), node);
+  const takeBody = (node, among = room) => {
+    const [{ x, y }, size] = [camera.toScreen(node), 2 * node.radius * radiusScale(camera.k)];
+    among.take(boxOf(x, y, size, size), node);
+  };
   for (const node of lit) takeBody(node);
   // Over what is dimmed, too; if need be at the end of a line, or over each other.
   for (const node of lit) name(node, { away: true }) ?? name(node, { anyway: true });
@@ -144,12 +154,6 @@ function place(named, at, names, room, { owner, anyway = false, suits = () => tr
 
 const boxOf = (x, y, width, height) => ({ left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2 });
 
-function bodyOf(node, camera) {
-  const { x, y } = camera.toScreen(node);
-  const size = 2 * node.radius * radiusScale(camera.k);
-  return boxOf(x, y, size, size);
-}
-
 /** Places of a node's name: beside it and, with `away`, farther from it, at the end of a line. */
 function* namesOf(context, node, camera, away) {
   if (node.width === null) {
@@ -205,17 +209,6 @@ export function unreadIn(scene, camera) {
   return found.length ? seen.map(({ id }) => id) : [];
 }
 
-/** The line of a label from what it names, whose middle is `at`. */
-function paintLine(context, [x, y, toX, toY], at, theme, alpha) {
-  context.globalAlpha = alpha;
-  context.strokeStyle = theme.quiet;
-  context.lineWidth = 1;
-  context.beginPath();
-  context.moveTo(at.x + x, at.y + y);
-  context.lineTo(at.x + toX, at.y + toY);
-  context.stroke();
-}
-
 // With an edge of the background's colour, so that they can be read over lines.
 function paintWords(context, { node, text }, x, y, theme, alpha, strong) {
   const words = node ? labelOf(node) : text;
@@ -259,9 +252,7 @@ const SPACE = 0.35;
 const MOST_MEASURED = 5000;
 
 /** Whether what is in a circle can be read, so that its own name makes way. */
-function isOpen({ pitch, hasInner, radius }, { k }) {
-  return hasInner ? pitch * k >= OPEN_CIRCLES : pitch * k >= OPEN_ENTITIES && radius * k >= OPEN_RADIUS;
-}
+const isOpen = ({ pitch, hasInner, radius }, { k }) => hasInner ? pitch * k >= OPEN_CIRCLES : pitch * k >= OPEN_ENTITIES && radius * k >= OPEN_RADIUS;
 
 /** Labels of the circles that have room, outer ones first, with { lines, font, size, inside }. */
 function placeDiscNames(context, discs, camera, room) {
@@ -278,54 +269,44 @@ function placeDiscNames(context, discs, camera, room) {
     if (label) placed.push(label);
     return label;
   };
-  const start = sharedStart(discs);
-  const closed = seen.filter((circle) => !open[circle.disc.at] && !put(circle, [inMiddle(context, circle, start)]));
-  const opened = seen.filter((circle) => open[circle.disc.at] && !put(circle, atEdges(context, circle, start)));
+  const closed = seen.filter((circle) => !open[circle.disc.at] && !put(circle, [inMiddle(context, circle)]));
+  const opened = seen.filter((circle) => open[circle.disc.at] && !put(circle, atEdges(context, circle)));
   const outermost = seen.filter(({ disc }) => !disc.level);
   for (const circle of [...closed, ...opened]) {
     if (circle.disc.level || circle.isAround) continue;
-    const short = circle.disc.label.slice(start.length);
     const hasMiddle = circle.x >= 0 && circle.y >= 0 && circle.x <= camera.width && circle.y <= camera.height;
-    const beside = () => (hasMiddle ? namesBeside(context, circle, short) : []);
+    const beside = () => (hasMiddle ? namesBeside(context, circle) : []);
     // Over another circle only where there is no room between them: it would seem to be that one's.
     const isApart = ({ dx, dy, width, height }) => {
       const { left, right, top, bottom } = boxOf(circle.x + dx, circle.y + dy, width, height);
       return !outermost.some(({ x, y, radius }) => Math.hypot(Math.max(left - x, 0, x - right), Math.max(top - y, 0, y - bottom)) < radius - 2);
     };
-    put(circle, namesAcross(context, circle, short)) ?? put(circle, beside(), isApart) ?? put(circle, beside());
+    put(circle, namesAcross(context, circle)) ?? put(circle, beside(), isApart) ?? put(circle, beside());
   }
   return placed;
 }
 
-/** The words with which all names begin, which go first where there is little room: "Around " of "Around Ann" and "Around Bob". */
-function sharedStart(discs) {
-  const [first = [], ...others] = discs.filter(({ label }) => label).map(({ label }) => label.split(" "));
-  const own = first.findIndex((word, at) => at === first.length - 1 || others.some((words) => words[at] !== word || words.length === at + 1));
-  return others.length && own > 0 ? `${first.slice(0, own).join(" ")} ` : "";
-}
-
-function inMiddle(context, { disc, radius }, start) {
+function inMiddle(context, { disc: { label }, radius }) {
   const inside = { dx: 0, dy: 0, inside: true };
-  const fitted = (label, size, lines) => wrapped(context, label, size, 2 * Math.sqrt(Math.max(0, radius ** 2 - (0.58 * lines * size) ** 2)), lines);
+  const fitted = (words, size, lines) => wrapped(context, words, size, 2 * Math.sqrt(Math.max(0, radius ** 2 - (0.58 * lines * size) ** 2)), lines);
   for (let size = Math.min(LARGEST, radius / 4); size > SMALLEST; size *= 0.88) {
-    const name = [1, 2, 3].map((lines) => fitted(disc.label, size, lines)).find((each) => each && !each.isCut);
+    const name = [1, 2, 3].map((lines) => fitted(label, size, lines)).find((each) => each && !each.isCut);
     if (name) return { ...name, ...inside };
   }
-  const most = disc.label.slice(start.length);
-  const short = [1, 2, 3].map((lines) => fitted(most, SMALLEST, lines)).filter(Boolean);
-  const cut = short.find(({ isCut }) => !isCut) ?? short.at(-1) ?? [8, 6].map((letters) => fitted(shortText(most, letters), SMALLEST, 1)).find(Boolean);
+  const short = [1, 2, 3].map((lines) => fitted(label, SMALLEST, lines)).filter(Boolean);
+  const cut = short.find(({ isCut }) => !isCut) ?? short.at(-1) ?? [8, 6].map((letters) => fitted(shortText(label, letters), SMALLEST, 1)).find(Boolean);
   return cut && { ...cut, ...inside };
 }
 
 /** Over the middle of a small circle, a little wider than it is. */
-function namesAcross(context, { radius }, label) {
+function namesAcross(context, { disc: { label }, radius }) {
   const long = [2, 1].map((lines) => wrapped(context, label, SMALLEST, Math.max(2.4 * radius, 46), lines));
   const short = [8, 6].map((letters) => wrapped(context, shortText(label, letters), SMALLEST, 60, 1));
   return [...long, ...short].filter(Boolean).flatMap((name) => [0, -0.5, 0.5, -0.9, 0.9].map((down) => ({ ...name, dx: 0, dy: down * radius, inside: true })));
 }
 
 /** Around a circle: the nearer and the longer the better. */
-function* namesBeside(context, { radius }, label) {
+function* namesBeside(context, { disc: { label }, radius }) {
   for (const [width, lines] of BESIDE) {
     const name = wrapped(context, label, SMALLEST, width, lines) ?? wrapped(context, shortText(label, 10), SMALLEST, width, 1);
     for (const { distance, across, down } of name ? ways(DISC_AWAY) : []) {
@@ -336,14 +317,14 @@ function* namesBeside(context, { radius }, label) {
 }
 
 /** Above a circle, else below it, else in its upper or lower part, else in its middle. */
-function atEdges(context, circle, start) {
+function atEdges(context, circle) {
   const { disc, y, radius, isAround } = circle;
   const size = Math.min(EDGE_LARGEST, Math.max(EDGE_SMALLEST, radius / 12));
   const name = isAround ? null : wrapped(context, disc.label, size, Math.max(110, 1.8 * radius), 2);
   if (!name) return [];
   const away = radius + name.height / 2 - size;
   const above = Math.min(Math.max(-away, name.height / 2 + 2 - y), radius / 2);
-  return [...[above, away, -0.6 * radius, 0.6 * radius].map((dy) => ({ ...name, dx: 0, dy, inside: false })), inMiddle(context, circle, start)];
+  return [...[above, away, -0.6 * radius, 0.6 * radius].map((dy) => ({ ...name, dx: 0, dy, inside: false })), inMiddle(context, circle)];
 }
 
 /** A name on at most `most` lines of at most `width` pixels, cut where it has more; null where no word fits. */

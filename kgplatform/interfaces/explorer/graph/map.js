@@ -51,9 +51,7 @@ function nested({ sizes, inside, discs: given }, spacing) {
 }
 
 /** `links`: how often two of its parts are joined; `pulls`: a part, and what outside it is joined to, and so on. */
-function circle(name) {
-  return { name, parts: [], links: new Map(), pulls: [], around: null };
-}
+const circle = (name) => ({ name, parts: [], links: new Map(), pulls: [], around: null });
 
 function put(part, disc) {
   part.around = disc;

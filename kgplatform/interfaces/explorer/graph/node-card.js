@@ -135,9 +135,7 @@ function section(title, list, content) {
 }
 
 /** Leads to the page of an entity. */
-function pageLink(node) {
-  return el("a", { class: "entity-link", href: routeTo("graph", { page: node.id }) }, swatch(legendKey(node), node.kind), el("span", { dir: "auto" }, named(node.name)));
-}
+const pageLink = (node) => el("a", { class: "entity-link", href: routeTo("graph", { page: node.id }) }, swatch(legendKey(node), node.kind), el("span", { dir: "auto" }, named(node.name)));
 
 const said = (sentence) => sentence && el("p", { class: "muted", dir: "auto" }, sentence);
 

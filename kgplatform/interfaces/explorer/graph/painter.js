@@ -208,7 +208,10 @@ export class Picture {
   paint(context, scene, camera, theme, density) {
     this.#begin(scene, camera, theme, density);
     if (this.work) this.#draw(this.shown ? SLICE : FIRST_SLICE);
-    put(context, this.shown ?? this.work, camera);
+    const { canvas, camera: drawn } = this.shown ?? this.work;
+    const [{ x, y }, scale] = [camera.toScreen(drawn), camera.k / drawn.k];
+    const [width, height] = [drawn.width * scale, drawn.height * scale];
+    context.drawImage(canvas, x - width / 2, y - height / 2, width, height);
     // The camera may have gone on since what is done now was begun.
     this.#begin(scene, camera, theme, density);
   }
@@ -245,13 +248,6 @@ function covers(sheet, camera) {
   if (sheet.k !== camera.k) return false;
   const [across, down] = [Math.abs(sheet.x - camera.x) * camera.k, Math.abs(sheet.y - camera.y) * camera.k];
   return across <= (sheet.width - camera.width) / 2 && down <= (sheet.height - camera.height) / 2;
-}
-
-function put(context, { canvas, camera: drawn }, camera) {
-  const scale = camera.k / drawn.k;
-  const { x, y } = camera.toScreen(drawn);
-  const [width, height] = [drawn.width * scale, drawn.height * scale];
-  context.drawImage(canvas, x - width / 2, y - height / 2, width, height);
 }
 
 const FINER = 2;

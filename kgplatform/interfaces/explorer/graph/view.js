@@ -1,6 +1,6 @@
 // The graph as a picture to walk through: drawn on a canvas, moved by mouse, fingers and keys.
 
-import { Camera, eased, prefersStill } from "./camera.js";
+import { Camera, prefersStill } from "./camera.js";
 import { trackGestures } from "./gestures.js";
 import { Labels, unreadIn } from "./labels.js";
 import { placeAll, placeNear, Relaxation } from "./layout.js";
@@ -124,7 +124,7 @@ export class GraphView {
     const known = (ids, all) => new Set(ids.map((id) => all.get(id)).filter(Boolean));
     const [nodes, edges] = lit ? [known(lit.nodes, this.scene.nodes), known(lit.edges, this.scene.edges)] : [];
     for (const { source, target } of edges ?? []) nodes.add(source).add(target);
-    this.marks.light(lit && { nodes, edges });
+    this.marks.lit = lit && { nodes, edges };
     this.refresh();
   }
 
@@ -200,7 +200,11 @@ export class GraphView {
     return {
       wheel: "zoom",
       grab: (point) => this.scene.nodeAt(point, this.camera),
-      drag: (node, point) => this.#drag(node, point),
+      drag: (node, point) => {
+        if (this.relaxation) this.#calm();
+        if (!this.scene.live.has(node)) (this.scene.live.add(node), this.scene.changed());
+        this.#moveCamera(() => Object.assign(node, this.camera.toWorld(point)));
+      },
       drop: () => (this.#calm(), this.refresh()),
       pan: (dx, dy) => this.pan(dx, dy),
       zoom: (factor, point) => this.#moveCamera(() => this.camera.zoom(factor, point)),
@@ -223,17 +227,6 @@ export class GraphView {
   #moveCamera(move) {
     this.takeCamera();
     move();
-    this.refresh();
-  }
-
-  #drag(node, point) {
-    this.takeCamera();
-    if (this.relaxation) this.#calm();
-    if (!this.scene.live.has(node)) {
-      this.scene.live.add(node);
-      this.scene.changed();
-    }
-    Object.assign(node, this.camera.toWorld(point));
     this.refresh();
   }
 
@@ -303,8 +296,7 @@ export class GraphView {
 
   #draw(now) {
     const { context, scene, camera, theme, marks } = this;
-    marks.step(now);
-    const moving = Boolean(camera.journey || this.relaxation || marks.fade);
+    const moving = Boolean(camera.journey || this.relaxation);
     context.setTransform(this.density, 0, 0, this.density, 0, 0);
     context.clearRect(0, 0, camera.width, camera.height);
     // Who wants little movement sees the nodes when they have found their places.
@@ -347,7 +339,6 @@ export class GraphView {
   }
 }
 
-const FADING = 180;
 /** What is left of the rest beside what is lit. */
 const DIMMED = 0.4;
 /** A hub's neighbours are too many to stand out. */
@@ -360,7 +351,7 @@ class Marks {
   }
 
   clear() {
-    Object.assign(this, { selected: null, hovered: null, hoveredEdge: null, lit: null, dim: 0, fade: null });
+    Object.assign(this, { selected: null, hovered: null, hoveredEdge: null, lit: null });
   }
 
   /** A node is about to go from the picture. */
@@ -372,25 +363,9 @@ class Marks {
     for (const edge of node.edges) this.lit?.edges.delete(edge);
   }
 
-  /** Let these nodes and edges stand out, and the rest fade; nothing where `lit` is null. */
-  light(lit) {
-    this.lit = lit;
-    const to = lit ? 1 : 0;
-    if (prefersStill()) Object.assign(this, { dim: to, fade: null });
-    else this.fade = { from: this.dim, to, start: performance.now() };
-  }
-
-  step(now) {
-    if (!this.fade) return;
-    const { from, to, start } = this.fade;
-    const part = Math.min(1, Math.max(0, (now - start) / FADING));
-    this.dim = from + (to - from) * eased(part);
-    if (part >= 1) this.fade = null;
-  }
-
   /** How opaque all is that does not stand out. */
   get restAlpha() {
-    return 1 - this.dim * (1 - DIMMED);
+    return this.lit ? DIMMED : 1;
   }
 
   pointedAt() {

@@ -51,22 +51,12 @@ function lost(message) {
   };
 }
 
-export async function get(path, options) {
-  return (await send(path, options)).json();
-}
-
-export async function post(path, body, options) {
-  return (await send(path, asJson(body, options))).json();
-}
-
-export async function remove(path, options) {
-  return (await send(path, { ...options, method: "DELETE" })).json();
-}
+export const get = async (path, options) => (await send(path, options)).json();
+export const post = async (path, body, options) => (await send(path, asJson(body, options))).json();
+export const remove = async (path, options) => (await send(path, { ...options, method: "DELETE" })).json();
 
 /** Files and fields, as a form sends them. */
-export async function upload(path, form, options) {
-  return (await send(path, { ...options, method: "POST", body: form })).json();
-}
+export const upload = async (path, form, options) => (await send(path, { ...options, method: "POST", body: form })).json();
 
 function asJson(body, options = {}) {
   const extra = { "Content-Type": "application/json", ...options.headers };

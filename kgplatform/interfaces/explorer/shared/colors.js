@@ -1,50 +1,12 @@
-// One colour for each type of node, the same as in Neo4j Browser: the tables and the rule are those of kgplatform/interfaces/neo4j_browser/style.py.
+// One colour for each type of node, the same as in Neo4j Browser: the rule is that of kgplatform/interfaces/neo4j_browser/style.py, the tables are shared.
 // And how a type is called and shown in lists.
 
+import palette from "./palette.json" with { type: "json" };
 import { svg } from "./dom.js";
 import { kindName } from "./format.js";
 
-const PALETTE = [
-  "#3965d9", "#f06502", "#4da081", "#8c76fe", "#866800", "#007379", "#e45abb", "#809421",
-  "#c08166", "#b732bd", "#cf2268", "#009bcb", "#665fa1", "#2f7847", "#976f95", "#c24700",
-];
-
-/** Nodes by the platform's label. `Entity` is for those without a type. */
-const KINDS = {
-  Entity: "#67788f",
-  KeyElement: "#7f8555",
-  Attribute: "#a17a62",
-  Fact: "#7a838f",
-  Chunk: "#5b7f93",
-  Document: "#44688c",
-  Keyword: "#a8823f",
-  Community: "#8f6b1e",
-  Page: "#84749b",
-  Run: "#a65561",
-  Step: "#b07a86",
-};
-
-const PLACES = [
-  ["Person", "Character"],
-  ["Organization", "Company", "Group"],
-  ["Place", "Risk Factor"],
-  ["Product", "Drug", "Object"],
-  ["Event", "Process"],
-  ["Concept", "Theme", "Chemical", "Technology"],
-  ["Work", "Symptom", "Brand"],
-  ["Organism", "Industry"],
-  ["Time", "Anatomy"],
-  ["Language", "Protein"],
-  ["Disease", "Risk"],
-  ["Author", "Procedure"],
-  ["Field", "Institution", "Population"],
-  ["Gene", "Market"],
-  ["Study", "Regulation"],
-  ["Award", "Cell", "Deal"],
-];
-
-/** The types of the shipped schemas. */
-const TYPES = Object.fromEntries(PLACES.flatMap((names, at) => names.map((name) => [name, PALETTE[at]])));
+const { kinds: KINDS, types: PLACES } = palette;
+const TYPES = Object.fromEntries(PLACES.flatMap(([color, names]) => names.map((name) => [name, color])));
 
 /** What is drawn in which outline, in a square of 14 pixels; all else is a circle. */
 const SHAPES = {
@@ -61,16 +23,13 @@ const SHAPES = {
  * All stand out from the background of both themes (3:1 or more), so a type keeps its colour when the theme changes.
  */
 export function typeColor(typeOrKind) {
-  return own(KINDS, typeOrKind) ?? own(TYPES, typeOrKind) ?? PALETTE[fnv1a(typeOrKind) % PALETTE.length];
+  // A type may be called "toString": nothing that an object inherits is an entry of a table.
+  const table = [KINDS, TYPES].find((each) => Object.hasOwn(each, typeOrKind));
+  return table ? table[typeOrKind] : PLACES[fnv1a(typeOrKind) % PLACES.length][0];
 }
 
 /** The outline of nodes of a kind: circle, square, diamond, triangle or hexagon. */
 export const kindShape = (kind) => Object.keys(SHAPES).find((shape) => SHAPES[shape].kinds.includes(kind)) ?? "circle";
-
-// A type may be called "toString": nothing that an object inherits is an entry of a table.
-function own(table, name) {
-  return Object.hasOwn(table, name) ? table[name] : undefined;
-}
 
 function fnv1a(text) {
   let value = 0x811c9dc5;
@@ -85,6 +44,4 @@ export const legendKey = (node) => node.type ?? node.kind;
 export const typeName = (node) => node.type ?? kindName(node.kind);
 
 /** A small shape in the colour of a type; `kind`: the node's, where the type is not a kind itself. */
-export function swatch(key, kind = key) {
-  return svg("svg", { viewBox: "0 0 14 14", class: "swatch", "aria-hidden": "true" }, svg("path", { d: SHAPES[kindShape(kind)].outline, fill: typeColor(key) }));
-}
+export const swatch = (key, kind = key) => svg("svg", { viewBox: "0 0 14 14", class: "swatch", "aria-hidden": "true" }, svg("path", { d: SHAPES[kindShape(kind)].outline, fill: typeColor(key) }));

@@ -29,9 +29,7 @@ const INLINE = new RegExp([
  * The elements of `text`. `cite(number)` makes the element of "[number]", or null where it stands for nothing;
  * `cite(null, n)` what stands behind statement `n`.
  */
-export function markdown(text, cite = () => null) {
-  return blocks(String(text).replaceAll("\r\n", "\n").split("\n"), cite, 0);
-}
+export const markdown = (text, cite = () => null) => blocks(String(text).replaceAll("\r\n", "\n").split("\n"), cite, 0);
 
 function blocks(lines, cite, depth) {
   const made = [];
@@ -111,9 +109,7 @@ function table(lines, at, cite) {
   return [el("div", { class: "table-box" }, el("table", {}, el("thead", {}, row(lines[at], "th")), el("tbody", {}, lines.slice(at + 2, end).map((line) => row(line, "td"))))), end];
 }
 
-function cells(line) {
-  return line.trim().replace(/^\||(?<!\\)\|$/g, "").split(/(?<!\\)\|/).map((cell) => cell.trim());
-}
+const cells = (line) => line.trim().replace(/^\||(?<!\\)\|$/g, "").split(/(?<!\\)\|/).map((cell) => cell.trim());
 
 function paragraph(lines, at, cite, depth) {
   let end = at + 1;

@@ -159,7 +159,10 @@ export class Drawing {
       const { body, link, state, radius } = this.parts.get(branch);
       const { at: { x, y }, parent } = branch;
       body.setAttribute("transform", `translate(${x} ${y})`);
-      if (branch.level > 1) link.setAttribute("d", curve({ x: parent.at.x + this.#behindWords(parent), y: parent.at.y }, { x: x - radius - 3, y }));
+      if (branch.level > 1) {
+        const [from, to] = [parent.at.x + this.#behindWords(parent), x - radius - 3];
+        link.setAttribute("d", `M${from} ${parent.at.y}C${(from + to) / 2} ${parent.at.y} ${(from + to) / 2} ${y} ${to} ${y}`);
+      }
       if (state.textContent) set(state, { x: this.#behindWords(branch), y: 4 });
     }
   }
@@ -176,11 +179,6 @@ function corners(kind, radius) {
   const [count, first] = { hexagon: [6, -90], diamond: [4, 0], triangle: [3, -90], square: [4, 45] }[kind];
   const angles = Array.from({ length: count }, (_, at) => ((first + (at * 360) / count) * Math.PI) / 180);
   return angles.map((angle) => `${radius * Math.cos(angle)},${radius * Math.sin(angle)}`).join(" ");
-}
-
-function curve(from, to) {
-  const middle = (from.x + to.x) / 2;
-  return `M${from.x} ${from.y}C${middle} ${from.y} ${middle} ${to.y} ${to.x} ${to.y}`;
 }
 
 /** A name on one or two lines. */

@@ -95,15 +95,11 @@ export class TreeView {
     Object.assign(this.camera, { width: Math.max(1, width), height: Math.max(1, height) });
     if (wasUnseen && this.branches?.visible().length) this.#stand(this.branches.visible());
     else if (this.current?.to && this.drawing.tree.contains(document.activeElement)) this.#bringIntoView([this.current]);
-    this.#refreshFrame();
+    this.#look();
   }
 
-  #look(move) {
+  #look(move = () => {}) {
     move();
-    this.#refreshFrame();
-  }
-
-  #refreshFrame() {
     this.frame ??= requestAnimationFrame((now) => {
       this.frame = null;
       this.#step(now);
@@ -114,7 +110,7 @@ export class TreeView {
     this.camera.step(now);
     if (this.journey) this.#move(now);
     this.drawing.look(this.camera);
-    if (this.camera.journey || this.journey) this.#refreshFrame();
+    if (this.camera.journey || this.journey) this.#look();
   }
 
   #move(now) {
@@ -133,16 +129,12 @@ export class TreeView {
     this.anchor = branch;
     if (!open) return this.branches.close(branch);
     await this.branches.open(branch);
-    if (this.branches.visible().includes(branch)) this.#showOpened(branch);
-  }
-
-  // A branch stands beside the first of what is below it: of that as much as fits comes into view, and where both have no
-  // room next to each other, what came.
-  #showOpened(branch) {
+    if (!this.branches.visible().includes(branch)) return;
+    // A branch stands beside the first of what is below it: of that as much as fits comes into view, and where both have no
+    // room next to each other, what came.
     const { width, height, k } = this.camera;
     const beside = branch.below.filter(({ to }) => to.y - branch.to.y < height / k - 2 * ROW);
-    const hasRoom = width / k > 2 * COLUMN;
-    this.#bringIntoView(hasRoom || !beside.length ? [branch, ...beside] : beside);
+    this.#bringIntoView(width / k > 2 * COLUMN || !beside.length ? [branch, ...beside] : beside);
   }
 
   #clicked(event) {
