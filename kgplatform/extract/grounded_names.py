@@ -17,8 +17,7 @@ from kgplatform.records import ExtractedEntity, Extraction, Passage
 from kgplatform.text import WORD, is_unspaced, normalise_name, tidy
 from kgplatform.text.languages import language_of
 from kgplatform.text.matching import Place, find_words, fold_words
-from kgplatform.text.numbered import numbered
-from kgplatform.text.sentences import sentences
+from kgplatform.text.sentences import numbered, sentences
 
 LONGEST = 200
 """Characters of a name: titles of treaties have 150. Of 17,657 in MuSiQue (GPT-3.5) the longest has 79."""

@@ -142,15 +142,7 @@ def _around(text: str, span: Span, technical: bool, german: bool) -> Iterator[tu
         yield span.kind, _LIKELY
     found = _LAST_WORD.search(before, max(0, len(before) - 24))
     last = found[1] if found else ""
-    yield from _by_words_before(before, last, span)
-    yield from _by_words_after(after, span)
-    if german and not after.startswith("-"):  # of "die XY-Datei", XY is a concept; alone it may be a firm, a share
-        return
-    yield from _in_a_manual(before, after, span) if technical else _by_place(last, after, span)
-
-
-def _by_words_before(before: str, last: str, span: Span) -> Iterator[tuple[str, int]]:
-    """``last``: the word that stands directly before the name; it says which pattern can match at all."""
+    # The word directly before the name says which pattern can match at all.
     did_it = last in _BEFORE_AUTHORS and _BY_A_PERSON.search(before) and _is_full_name(span.name)
     if did_it or last in _TITLES or (last in ("by", "starring", "stars", "star") and _BY.search(before)):
         yield "Person", _LIKELY
@@ -158,9 +150,6 @@ def _by_words_before(before: str, last: str, span: Span) -> Iterator[tuple[str, 
         yield "Place", _LIKELY
     elif last in NOUN_KINDS and _NOUN_BEFORE.search(before):
         yield NOUN_KINDS[last], _LIKELY
-
-
-def _by_words_after(after: str, span: Span) -> Iterator[tuple[str, int]]:
     several = " " in span.name
     may_act = not span.name.isupper() and not _PLURAL.fullmatch(span.name)
     if may_act and (_PERSON_AFTER.match(after) or (several and _SAID.match(after))):
@@ -172,6 +161,9 @@ def _by_words_after(after: str, span: Span) -> Iterator[tuple[str, int]]:
         yield _HEADS[match[1]], _LIKELY
     if (match := _BRACKET.match(after)) is not None and match[1].islower() and span.name.isupper():
         yield "Concept", _LIKELY
+    if german and not after.startswith("-"):  # of "die XY-Datei", XY is a concept; alone it may be a firm, a share
+        return
+    yield from _in_a_manual(before, after, span) if technical else _by_place(last, after, span)
 
 
 def _in_a_manual(before: str, after: str, span: Span) -> Iterator[tuple[str, int]]:

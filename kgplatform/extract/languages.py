@@ -241,7 +241,9 @@ def _parted(text: str, span: Span, language: str) -> Iterator[Span]:
 
 def _bare(text: str, start: int, span: Span, language: str) -> Span | None:
     """The name without what is no part of it; None where nothing is left that is one."""
-    opens = _opens(text, start, span)
+    # What begins a sentence, or is quoted there, may have any first word.
+    before = text[start : span.start]
+    opens = not any(letter.isalnum() for letter in before) or before.rstrip()[-1:] in _QUOTES
     elided = _ELIDED.match(span.name.lower() if opens else span.name)
     if elided is not None and text[span.start :].lower().startswith(elided[0]):
         span = _from(span, elided.end())
@@ -253,12 +255,6 @@ def _bare(text: str, start: int, span: Span, language: str) -> Span | None:
     if not span.name or _NUMERAL.match(span.name) or span.name.isdecimal():
         return None
     return None if language == "ja" and _is_no_japanese_name(span.name) else span
-
-
-def _opens(text: str, start: int, span: Span) -> bool:
-    """Whether the name begins its sentence or what is quoted there: its first word may be any."""
-    before = text[start : span.start]
-    return not any(letter.isalnum() for letter in before) or before.rstrip()[-1:] in _QUOTES
 
 
 def _is_word(word: str, language: str) -> bool:

@@ -91,7 +91,14 @@ class _Finder:
             found = names(text, start, end, self.words)
             if self.language not in ("", ENGLISH):
                 found = corrected(text, start, found, self.language)
-        found = _with_titles(text, sentence, self.title, found)
+        # The document's own name too; a name inside a mention of the title is a part of it.
+        own = [
+            Span(tidy(match[0]), match.start(), match.end())
+            for match in self.title.finditer(text, sentence.start, sentence.end)
+            if not any(span.start <= match.start() and match.end() <= span.end for span in found)
+        ]
+        kept = [span for span in found if not any(mine.start <= span.start and span.end <= mine.end for mine in own)]
+        found = sorted(kept + own, key=lambda span: (span.start, -span.end))
         if self.terms:
             recurring = terms(text, start, end, self.terms)
             fresh = [term for term in recurring if not any(s.start < term.end and term.start < s.end for s in found)]
@@ -316,17 +323,6 @@ def _line(passage: Passage, sentence: Sentence, reading: _Reading) -> _Line:
         tuple(relations(text, apart, start, end, kind_of)),
         tuple(values(text, apart, start, end, kind_of)),
     )
-
-
-def _with_titles(text: str, sentence: Sentence, title: re.Pattern[str], found: list[Span]) -> list[Span]:
-    """The names and the document's own; a name inside a mention of the title is a part of it."""
-    own = [
-        Span(tidy(match[0]), match.start(), match.end())
-        for match in title.finditer(text, sentence.start, sentence.end)
-        if not any(span.start <= match.start() and match.end() <= span.end for span in found)
-    ]
-    kept = [span for span in found if not any(mine.start <= span.start and span.end <= mine.end for mine in own)]
-    return sorted(kept + own, key=lambda span: (span.start, -span.end))
 
 
 def _entities(

@@ -505,7 +505,11 @@ def _from_graph_schema(content: Content) -> Content:
     relations = [{**_labelled(each), "pairs": []} for each in _list(content, "relationship_types")]
     by_name = {each["name"]: each for each in relations}
     for pattern in _list(content, "patterns"):
-        head, name, tail = _pattern(pattern)
+        if isinstance(pattern, Mapping):
+            pattern = [pattern.get("source"), pattern.get("relationship"), pattern.get("target")]
+        if not isinstance(pattern, list) or [type(each) for each in pattern] != [str] * 3:
+            raise SchemaError(f"A pattern must be source, relationship and target, not {pattern!r}.")
+        head, name, tail = pattern
         if name not in by_name:
             raise SchemaError(f"A pattern names the relationship {name!r}, which is not in relationship_types.")
         by_name[name]["pairs"].append([head, tail])
@@ -518,14 +522,6 @@ def _labelled(value: object) -> Content:
     if not isinstance(given, dict) or not isinstance(given.get("label"), str):
         raise SchemaError(f"A node or relationship type must be a text or have a label, not {value!r}.")
     return {"name": given["label"], "description": given.get("description") or ""}
-
-
-def _pattern(value: object) -> list[str]:
-    if isinstance(value, Mapping):
-        value = [value.get("source"), value.get("relationship"), value.get("target")]
-    if not isinstance(value, list) or [type(each) for each in value] != [str] * 3:
-        raise SchemaError(f"A pattern must be source, relationship and target, not {value!r}.")
-    return value
 
 
 def _list(content: Content, key: str) -> list[Any]:

@@ -33,7 +33,7 @@ from kgplatform.records import (
 )
 from kgplatform.text import normalise_name, tidy
 from kgplatform.text.matching import find_names, find_words
-from kgplatform.text.numbered import numbered, numbers_in
+from kgplatform.text.sentences import numbered, numbers_in
 
 KEYS = ("entities", "triples", "attributes", "facts", "proposals", "entity_types", "new_schema_types")
 

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgplatform.concurrency.spool import Shards, Spool
+from kgplatform.concurrency.files import Shards, Spool
 from kgplatform.errors import InputError, ServerError, StoreError
 from kgplatform.ingest.compare import Group
 from kgplatform.ingest.graph_state import define_keys, graph_state, set_state

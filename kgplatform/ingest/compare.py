@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from kgplatform.concurrency.bounded import BoundedCalls
-from kgplatform.concurrency.spool import Spool
+from kgplatform.concurrency.files import Spool
 from kgplatform.concurrency.stopping import Stop
 from kgplatform.concurrency.system import path_of
 from kgplatform.concurrency.workers import LocalWorkers

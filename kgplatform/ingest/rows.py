@@ -24,8 +24,7 @@ from kgplatform.records import (
 from kgplatform.resolution import found_by, stem_of
 from kgplatform.text import LONGEST_NAME, clipped, node_id, normalise_name, tidy, type_key
 from kgplatform.text.matching import Place, find_names, find_statement
-from kgplatform.text.numbered import numbered
-from kgplatform.text.sentences import Sentence
+from kgplatform.text.sentences import Sentence, numbered
 
 if TYPE_CHECKING:
     from kgplatform.neo4j.store import Row

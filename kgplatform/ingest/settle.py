@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from kgplatform.concurrency.stopwatch import Stopwatch
+from kgplatform.concurrency.spans import Stopwatch
 from kgplatform.ingest.graph_state import (
     await_indexes,
     bring_up_to_date,

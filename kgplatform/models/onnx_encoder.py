@@ -311,15 +311,7 @@ class OnnxEncoder:
             cut = _windows(encoding.ids)
             windows += cut
             owners += [number] * len(cut)
-        vectors = self._run(windows, batch, stop)
-        if len(windows) == len(texts):
-            return vectors
-        sums = np.zeros((len(texts), WIDTH), dtype=np.float32)
-        np.add.at(sums, owners, vectors)
-        return unit(sums)
-
-    def _run(self, windows: list[list[int]], batch: int, stop: Stop) -> Vectors:
-        """Windows of one length go through together: no padding, so no mask and no wasted work."""
+        # Windows of one length go through together: no padding, so no mask and no wasted work.
         groups = list(_groups([len(ids) for ids in windows], batch))
         out = np.empty((len(windows), WIDTH), dtype=np.float32)
 
@@ -332,7 +324,11 @@ class OnnxEncoder:
             run(groups[0])
         else:
             side_by_side([partial(run, group) for group in groups], _cores())
-        return out
+        if len(windows) == len(texts):
+            return out
+        sums = np.zeros((len(texts), WIDTH), dtype=np.float32)
+        np.add.at(sums, owners, out)
+        return unit(sums)
 
     def _forward(self, ids: NDArray[np.int64]) -> Vectors:
         """Unit vectors ``(n, 384)`` for token ids ``(n, length)``."""

@@ -26,8 +26,18 @@ from kgplatform.errors import ModelError, ReplyError, SettingError
 from kgplatform.models.chat import FREE_TEXT, Chat, Ledger, Reply, Wanted, within
 from kgplatform.models.failures import BadAnswerError, FaultError, RefusedError
 from kgplatform.models.json_text import circles, split_thoughts
-from kgplatform.models.reply_cache import KeptReply, ReplyCache, cache_key
-from kgplatform.models.request import NOTHING, Abilities, KeptAbilities, identity, lesser, sendable, shaped
+from kgplatform.models.request import (
+    NOTHING,
+    Abilities,
+    KeptAbilities,
+    KeptReply,
+    ReplyCache,
+    cache_key,
+    identity,
+    lesser,
+    sendable,
+    shaped,
+)
 from kgplatform.models.wire import PROPERTIES, ServedModel, Wire
 from kgplatform.prompt import Messages, render
 from kgplatform.records import Usage

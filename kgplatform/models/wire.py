@@ -145,7 +145,14 @@ class Wire:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] | None = None,
     ) -> None:
-        self.address = _checked_address(settings)
+        address = (settings.openai_base_url or OPENAI_ADDRESS).strip().rstrip("/")
+        try:
+            parts = urlsplit(address)
+        except ValueError as error:
+            raise SettingError("OPENAI_BASE_URL is not an address; an example is http://127.0.0.1:8000/v1.") from error
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise SettingError("OPENAI_BASE_URL must start with http:// or https://, as in http://127.0.0.1:8000/v1.")
+        self.address = address
         self._key = _checked_key(settings)
         self._settings = settings
         self._clock, self._sleep = clock, sleep
@@ -379,17 +386,6 @@ def _as_object(answer: object) -> dict[str, Any]:
     if answer.get("error"):
         raise BadAnswerError(f"it says {str(answer['error'])[:_SHOWN]}.")
     return answer
-
-
-def _checked_address(settings: Settings) -> str:
-    address = (settings.openai_base_url or OPENAI_ADDRESS).strip().rstrip("/")
-    try:
-        parts = urlsplit(address)
-    except ValueError as error:
-        raise SettingError("OPENAI_BASE_URL is not an address; an example is http://127.0.0.1:8000/v1.") from error
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise SettingError("OPENAI_BASE_URL must start with http:// or https://, as in http://127.0.0.1:8000/v1.")
-    return address
 
 
 def _checked_key(settings: Settings) -> Any:

@@ -30,17 +30,18 @@ from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.concurrency.system import own_session
 from kgplatform.errors import ServerError, SettingError, StoppedError
 from kgplatform.neo4j.config import (
+    VERSION,
     Files,
     check_arguments,
     ensure_password,
     has_store,
     import_arguments,
+    install,
     java_environment,
     set_memory,
     set_password_arguments,
     write_configuration,
 )
-from kgplatform.neo4j.install import VERSION, install
 from kgplatform.neo4j.memory import Memory, advice, bytes_of, choose, read_machine, read_store
 from kgplatform.neo4j.process import (
     COPIED,
@@ -320,7 +321,11 @@ class LocalNeo4j:
             # Neo4j's own admin tool writes the first password's hash; later the server's store holds it.
             self._run_tool(set_password_arguments(self._home))
         self._report(f"Starting Neo4j {VERSION} on port {ports.bolt} …")
-        ready = self._wait(self._launch(arguments, ports, memory))
+        with self._java_starts():
+            pid = spawn([str(self._java), *arguments], self._home, self.log, java_environment(self._home))
+        record = ServerRecord(pid, process_mark(pid) or "", ports.bolt, ports.http, VERSION, **asdict(memory))
+        record.save(self._record_file)
+        ready = self._wait(record)
         self._ports_file.write_text(json.dumps(asdict(ports)), "utf-8")
         return ready
 
@@ -338,13 +343,6 @@ class LocalNeo4j:
         if done.returncode:
             raise self._died()
 
-    def _launch(self, arguments: list[str], ports: Ports, memory: Memory) -> ServerRecord:
-        with self._java_starts():
-            pid = spawn([str(self._java), *arguments], self._home, self.log, java_environment(self._home))
-        record = ServerRecord(pid, process_mark(pid) or "", ports.bolt, ports.http, VERSION, **asdict(memory))
-        record.save(self._record_file)
-        return record
-
     @contextmanager
     def _java_starts(self) -> Iterator[None]:
         """A runtime that is missing or made for another machine is not the fault of the home folder."""
@@ -360,21 +358,18 @@ class LocalNeo4j:
         with ExitStack() as undo:
             if not record.ready:
                 undo.callback(self._stop, record)
-            self._wait_for_answer(record)
+            deadline = time.monotonic() + _START_TIMEOUT
+            while not self._answers(record):
+                if not record.lives():
+                    raise self._died()
+                self._check_disk(self._log_text())
+                if time.monotonic() > deadline:
+                    raise ServerError(f"Neo4j did not answer within {_START_TIMEOUT:g} s (log: {self.log}).")
+                time.sleep(_POLL)
             ready = record if record.ready else replace(record, ready=True, answered=time.time())
             ready.save(self._record_file)
             undo.pop_all()
         return ready
-
-    def _wait_for_answer(self, record: ServerRecord) -> None:
-        deadline = time.monotonic() + _START_TIMEOUT
-        while not self._answers(record):
-            if not record.lives():
-                raise self._died()
-            self._check_disk(self._log_text())
-            if time.monotonic() > deadline:
-                raise ServerError(f"Neo4j did not answer within {_START_TIMEOUT:g} s (log: {self.log}).")
-            time.sleep(_POLL)
 
     def _answers(self, record: ServerRecord) -> bool:
         """The password goes only to our own server: its log must say that it has the port before it is tried.

@@ -367,7 +367,8 @@ class Store:
 
         It is waited for no longer than ``timeout`` and some 30 seconds; then the managed server is started again.
         """
-        _refuse_large(statement, parameters)
+        if why := why_too_large(statement, parameters):
+            raise InputError(why)
         strikes = self.connection.strikes
         strikes.refuse(statement)
         life = strikes.life()
@@ -551,8 +552,3 @@ def _checked(name: str, mode: str, parameters: Parameters) -> Query:
             f"called as {mode} with {sorted(parameters)}"
         )
     return query
-
-
-def _refuse_large(statement: str, parameters: Parameters) -> None:
-    if why := why_too_large(statement, parameters):
-        raise InputError(why)

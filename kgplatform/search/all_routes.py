@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from kgplatform.neo4j.store import Row, Store
-from kgplatform.search.exact import Terms, held_terms
 from kgplatform.search.found import Found, Path, best, best_scores, facts_found
 from kgplatform.search.fuse import PASSAGE_SEEDS, Indices, Neighbourhood, fuse
 from kgplatform.search.question import Question, stands_alone
@@ -17,11 +16,13 @@ from kgplatform.search.routes import (
     ENTITY_SEEDS,
     NOWHERE,
     Near,
+    Terms,
     communities_near,
     cosine_share,
     entity_seeds,
     fact_rows,
     facts_about,
+    held_terms,
     passage_rows,
     passages_found,
     path_found,

@@ -292,12 +292,7 @@ def _passage_scores(graph: Neighbourhood, mass: Floats, similarity: Floats) -> F
     scores = together + SIMILARITY_WEIGHT * _scaled(filled)
     if alone:
         scores = scores + ALONE_WEIGHT * np.mean(alone, axis=0)
-    scores = scores - AGAIN * _is_again(graph, scores)
-    return np.maximum(scores, 0) / (1 + SIMILARITY_WEIGHT + ALONE_WEIGHT * bool(alone))
-
-
-def _is_again(graph: Neighbourhood, scores: Floats) -> Flags:
-    """Whether a passage with a better score has the same title: who asks about several things wants each of them."""
+    # Less for a passage of a title that a better one has: who asks about several things wants each of them.
     again = np.zeros(len(scores), np.bool_)
     seen: set[int] = {-1}
     titles = graph.passage_title.tolist()
@@ -305,7 +300,8 @@ def _is_again(graph: Neighbourhood, scores: Floats) -> Flags:
         title = titles[position]
         again[position] = title in seen and title >= 0
         seen.add(title)
-    return again
+    scores = scores - AGAIN * again
+    return np.maximum(scores, 0) / (1 + SIMILARITY_WEIGHT + ALONE_WEIGHT * bool(alone))
 
 
 def _fact_scores(graph: Neighbourhood, entity_mass: Floats) -> Floats:

@@ -14,10 +14,9 @@ from kgplatform.neo4j.metadata import conditions, name_of
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundCommunity, FoundFact, FoundPassage, FoundPath, SearchResult
 from kgplatform.search.all_routes import all_routes
-from kgplatform.search.exact import held_terms
 from kgplatform.search.found import SPARE, Found, best, facts_found, look_up, rank_scores, with_copies
 from kgplatform.search.question import Question
-from kgplatform.search.routes import NEAREST, ROUTES, dense_in_documents
+from kgplatform.search.routes import NEAREST, ROUTES, dense_in_documents, held_terms
 from kgplatform.text import did_you_mean, listed, type_key, unknown
 
 SEARCHES = ("all", *ROUTES)

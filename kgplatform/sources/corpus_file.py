@@ -203,21 +203,19 @@ def _fault(error: Exception) -> str:
 
 
 def _read_item(value: object, fields: Fields) -> _Item:
-    title, text = _title(value, fields), _first(value, fields.text)
+    found = _first(value, fields.title)
+    is_name = isinstance(found, (str, int, float)) and not isinstance(found, bool)
+    title, text = (as_name(str(found)) if is_name else ""), _first(value, fields.text)
     if isinstance(text, str):
-        return _Item(title, clean(text), metadata=_metadata(value, fields))
+        # Metadata are what it says beside its text and title, and what was extracted from it.
+        said = value if isinstance(value, dict) else {}
+        used = {next((key for key in keys if key in said), "") for keys in (fields.text, fields.title)}
+        more = said.get("metadata")
+        others = {key: each for key, each in said.items() if key not in used and not key.startswith(_EXTRACTED)}
+        return _Item(title, clean(text), metadata=flat({**others, **(more if isinstance(more, dict) else {})}).metadata)
     if _has_text(value, fields):
         return _Item(title, None, f"its {fields.text[0]} is {described(text)}, and not a string")
     return _Item(title, None, f"expected {_wanted(fields)}, found {described(value)}{_advice([value], fields)}")
-
-
-def _metadata(value: object, fields: Fields) -> dict[str, MetadataValue]:
-    """What an item says beside its text and title, and what was extracted from it."""
-    said = value if isinstance(value, dict) else {}
-    used = {next((key for key in keys if key in said), "") for keys in (fields.text, fields.title)}
-    more = said.get("metadata")
-    others = {key: each for key, each in said.items() if key not in used and not key.startswith(_EXTRACTED)}
-    return flat({**others, **(more if isinstance(more, dict) else {})}).metadata
 
 
 def _items(place: str, items: Iterable[tuple[int, _Item]]) -> Iterator[ItemOrFault]:
@@ -262,12 +260,6 @@ def _advice(values: Sequence[object], fields: Fields) -> str:
 
 def _has_text(value: object, fields: Fields) -> bool:
     return isinstance(value, dict) and any(key in value for key in fields.text)
-
-
-def _title(value: object, fields: Fields) -> str:
-    found = _first(value, fields.title)
-    is_name = isinstance(found, (str, int, float)) and not isinstance(found, bool)
-    return as_name(str(found)) if is_name else ""
 
 
 def as_name(title: str | None) -> str:

@@ -107,7 +107,13 @@ def main_text(page: lxml.html.HtmlElement) -> str:
     weights = _weigh(page, around)
     if weights.prose[page] < _LITTLE * weights.letters[page]:
         return _layout(page, around) or _layout(page)
-    around |= _links(page, weights)
+    # Lists and boxes that are mostly links, and not most of the page, go too.
+    letters, linked = weights.letters, weights.linked
+    around |= {
+        element
+        for element in page.iter("ul", "ol", "dl", "div", "section", "table", "p")
+        if linked[element] > _LINKED * letters[element] and letters[element] <= _MOST_AROUND * letters[page]
+    }
     return _layout(_smallest(page, _weigh(page, around)), around) or _layout(page)
 
 
@@ -233,16 +239,6 @@ def _most_around(element: etree._Element, in_article: bool) -> float:
     return _MOST_NAMED if named and not _TEXT_NAMES.search(f"{classes} {own}") else 0
 
 
-def _links(page: lxml.html.HtmlElement, weights: _Weights) -> set[etree._Element]:
-    """Lists and boxes that are mostly links, and not most of the page."""
-    letters, linked = weights.letters, weights.linked
-    return {
-        element
-        for element in page.iter("ul", "ol", "dl", "div", "section", "table", "p")
-        if linked[element] > _LINKED * letters[element] and letters[element] <= _MOST_AROUND * letters[page]
-    }
-
-
 def _smallest(page: lxml.html.HtmlElement, weights: _Weights) -> etree._Element:
     """The smallest part that holds nearly all paragraphs of each part around it."""
     found, prose = page, weights.prose
@@ -278,7 +274,12 @@ def _layout(root: etree._Element, without: Set[etree._Element] = frozenset(), *,
         else:  # a comment
             parts.append(_folded(found.tail, lined))
         found = next(inside[-1][1], None) if inside else None
-    return _folded_lines("".join(parts))
+    # Without what is blank at the ends of lines, the bars of empty cells among it.
+    text = "".join(parts)
+    spaced = re.sub(r"(\n- )\s+", r"\1", re.sub(r" +", " ", text))
+    lines = "\n".join(line.lstrip(" ").rstrip(" |") for line in spaced.split("\n"))
+    folded = re.sub(r"\n{3,}", "\n\n", lines).strip()
+    return _BLANK_LINES.sub("", folded).translate(_SPACE_AGAIN).strip()
 
 
 _LINED = ("pre", "listing", "xmp", "plaintext")
@@ -288,14 +289,6 @@ _KEPT_SPACE = str.maketrans(" \n\t", "\ufdd0\ufdd1\ufdd2")
 _BLANK_LINES = re.compile("\ufdd1[\ufdd0-\ufdd2]*(?=\n|$)|(?<=\n)(?:[\ufdd0\ufdd2]*\ufdd1)+")
 """Of such a part, at its end and at its beginning."""
 _SPACE_AGAIN = str.maketrans("\ufdd0\ufdd1\ufdd2", " \n\t")
-
-
-def _folded_lines(text: str) -> str:
-    """``text`` without what is blank at the ends of lines, the bars of empty cells among it."""
-    spaced = re.sub(r"(\n- )\s+", r"\1", re.sub(r" +", " ", text))
-    lines = "\n".join(line.lstrip(" ").rstrip(" |") for line in spaced.split("\n"))
-    folded = re.sub(r"\n{3,}", "\n\n", lines).strip()
-    return _BLANK_LINES.sub("", folded).translate(_SPACE_AGAIN).strip()
 
 
 def _separator(tag: str, event: str) -> str:

@@ -198,11 +198,16 @@ def load_file(
             if calls is None or (reader is read_text and is_small):
                 read_from, faults = stream, tuple[str, ...]()
                 if (fields.encoding and reader in TEXTS) or read_members is read_json or (read_members and is_small):
-                    read_from, faults = _in_utf8(shown, stream, fields.encoding)
+                    decoded = decode(shown, stream.read(), encoding=fields.encoding)
+                    read_from, faults = _stream(decoded.text.encode()), decoded.faults
                 yield from (SkippedFile(shown, fault, in_part=True) for fault in faults)
                 found = read_members(shown, read_from, fields, calls) if read_members else reader(shown, read_from)
                 if isinstance(found, FileText):
-                    yield from _whole(path, shown, found)
+                    if not found.text.strip():
+                        raise DocumentError(shown, "has no readable text")
+                    source = path.as_uri()
+                    yield _document(as_name(found.title) or _readable_stem(path), source, source, found)
+                    yield from (SkippedFile(shown, fault, in_part=True) for fault in found.faults)
                 else:
                     yield from _members(path, shown, found)
                 return
@@ -239,20 +244,6 @@ def _bounded(
         shown, reason = _shown(path), why_beyond(error, calls)
         cut = CutShort(shown, f"the rest of it {reason}", source=path.as_uri())
         yield cut if has_documents else SkippedFile(shown, reason)
-
-
-def _whole(path: Path, shown: str, reading: FileText) -> Iterator[Document | SkippedFile]:
-    if not reading.text.strip():
-        raise DocumentError(shown, "has no readable text")
-    source = path.as_uri()
-    yield _document(as_name(reading.title) or _readable_stem(path), source, source, reading)
-    yield from (SkippedFile(shown, fault, in_part=True) for fault in reading.faults)
-
-
-def _in_utf8(shown: str, stream: BufferedReader, encoding: str) -> tuple[BufferedReader, tuple[str, ...]]:
-    """A text in whatever encoding as UTF-8, and what is not sure of it."""
-    decoded = decode(shown, stream.read(), encoding=encoding)
-    return _stream(decoded.text.encode()), decoded.faults
 
 
 def _stream(content: bytes) -> BufferedReader:

@@ -102,7 +102,12 @@ def _get(pool: httpcore.ConnectionPool, url: str, end: float) -> Page | str:
             if time.monotonic() > end:
                 raise _RefusedError("it takes too long")
     kind = headers.get(b"content-type", "")
-    return Page(_name(url, kind), _in_utf8(bytes(content), kind))
+    parts = urlsplit(url)
+    name = unquote(PurePosixPath(parts.path).name).replace("/", "_").replace("\0", "") or parts.hostname or "page"
+    type_ = kind.partition(";")[0].strip()
+    is_told = type_ in ("application/octet-stream", mimetypes.guess_type(name)[0])
+    suffix = None if is_told else mimetypes.guess_extension(type_)
+    return Page(f"{name[:200]}{suffix or ''}", _in_utf8(bytes(content), kind))
 
 
 def _as_sent(url: str) -> str:
@@ -112,15 +117,6 @@ def _as_sent(url: str) -> str:
     host = f"[{name}]" if ":" in name else name.encode("idna").decode()
     path, query = quote(parts.path or "/", _SENT), quote(parts.query, _SENT)
     return urlunsplit((parts.scheme, f"{host}:{parts.port}" if parts.port else host, path, query, ""))
-
-
-def _name(url: str, kind: str) -> str:
-    parts = urlsplit(url)
-    name = unquote(PurePosixPath(parts.path).name).replace("/", "_").replace("\0", "") or parts.hostname or "page"
-    type_ = kind.partition(";")[0].strip()
-    is_told = type_ in ("application/octet-stream", mimetypes.guess_type(name)[0])
-    suffix = None if is_told else mimetypes.guess_extension(type_)
-    return f"{name[:200]}{suffix or ''}"
 
 
 def _in_utf8(content: bytes, kind: str) -> bytes:

@@ -149,14 +149,7 @@ def _near(words: str, text: str) -> Place | None:
     if found is None or found.dest_end <= found.dest_start:
         return None
     start, end = folded.origins[found.dest_start], folded.origins[found.dest_end - 1] + 1
-    start, end = _widen(text, start, end)
-    if start >= end or set(_DIGITS.findall(wanted)) - set(_DIGITS.findall(fold_words(text[start:end]))):
-        return None
-    return Place(start, end, exact=False)
-
-
-def _widen(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span without punctuation and space at its ends, and with the whole of the words that it cuts."""
+    # Without punctuation and space at its ends, and with the whole of the words that it cuts.
     while start < end and not text[start].isalnum():
         start += 1
     while end > start and not text[end - 1].isalnum():
@@ -165,7 +158,9 @@ def _widen(text: str, start: int, end: int) -> tuple[int, int]:
         start -= 1
     while not is_bounded(text, 0, end):
         end += 1
-    return start, end
+    if start >= end or set(_DIGITS.findall(wanted)) - set(_DIGITS.findall(fold_words(text[start:end]))):
+        return None
+    return Place(start, end, exact=False)
 
 
 @lru_cache(maxsize=32)

@@ -37,7 +37,7 @@ from kgplatform.records import (
     Usage,
 )
 from kgplatform.testing import ScriptedChat
-from kgplatform.text.numbered import lines
+from kgplatform.text.sentences import lines
 
 SCHEMA = Schema("s", (EntityType("Person"), EntityType("Place")), (RelationType("born_in"),))
 TEXT = (

@@ -32,7 +32,7 @@ from kgplatform.records import FoundPassage, QueryRun
 from kgplatform.search.evidence import Evidence
 from kgplatform.search.found import part_of
 from kgplatform.text import tidy
-from kgplatform.text.numbered import numbers_in
+from kgplatform.text.sentences import numbers_in
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ from kgplatform.records import Answer, SearchResult
 from kgplatform.search.found import part_of
 from kgplatform.search.pages import Pages, PageText, PageTexts
 from kgplatform.text import compression_rate, counted
-from kgplatform.text.numbered import numbered
+from kgplatform.text.sentences import numbered
 
 BM25_PAGES = 20_000
 """Pages that are compared by their words: the text of all of them is read for that."""

@@ -39,7 +39,10 @@ def read_book(path: str, stream: BinaryIO) -> FileText:
     """The text of all chapters; one that cannot be read is a fault."""
     parts, faults = Parts(), []
     with opened(path, stream) as archive:
-        package = _package_name(path, archive)
+        found = next(read_xml(path, archive, _CONTAINER).iter("{*}rootfile"), None)
+        if found is None:
+            raise DocumentError(path, "damaged e-book: it does not say where its text is")
+        package = joined("", found.get("full-path", ""))
         root = read_xml(path, archive, package)
         items = {
             each.get("id", ""): _Item(
@@ -63,13 +66,6 @@ def read_book(path: str, stream: BinaryIO) -> FileText:
                 parts.add(text, label)
         title = next((tidy(each.text) for each in root.iter("{*}title") if each.text), None)
     return parts.found(title, tuple(faults))
-
-
-def _package_name(path: str, archive: zipfile.ZipFile) -> str:
-    found = next(read_xml(path, archive, _CONTAINER).iter("{*}rootfile"), None)
-    if found is None:
-        raise DocumentError(path, "damaged e-book: it does not say where its text is")
-    return joined("", found.get("full-path", ""))
 
 
 def _refuse_locked(path: str, archive: zipfile.ZipFile, pages: set[str]) -> None:

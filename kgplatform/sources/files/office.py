@@ -76,16 +76,11 @@ def _kind(shape: etree._Element) -> str:
 
 
 def _paragraphs(element: etree._Element) -> Iterator[str]:
-    for paragraph in element.iter(f"{_DRAWING}p"):
-        if text := _text(paragraph).strip():
-            yield text
-
-
-def _text(paragraph: etree._Element) -> str:
     breaks = {f"{_DRAWING}br": "\n", f"{_DRAWING}tab": "\t"}
-    return "".join(
-        each.text or "" if each.tag == f"{_DRAWING}t" else breaks.get(each.tag, "") for each in paragraph.iter()
-    )
+    for paragraph in element.iter(f"{_DRAWING}p"):
+        parts = (each.text if each.tag == f"{_DRAWING}t" else breaks.get(each.tag) for each in paragraph.iter())
+        if text := "".join(filter(None, parts)).strip():
+            yield text
 
 
 def _tables(frame: etree._Element) -> Iterator[str]:
@@ -125,9 +120,14 @@ def read_word(path: str, stream: BinaryIO) -> FileText:
 
     with opened(path, stream) as archive:
         title = core_title(path, archive)
-        page = mammoth.convert_to_html(
-            _without_style_sheets(archive), style_map=_HEADINGS, convert_image=lambda _: []
-        ).value
+        # The parts that may hold text. Word writes hundreds of styles, which take mammoth longer than all the rest.
+        kept = io.BytesIO()
+        with zipfile.ZipFile(kept, "w") as target:
+            for part in archive.namelist():
+                if part.endswith((".xml", ".rels")) and PurePosixPath(part).name != "styles.xml":
+                    target.writestr(part, archive.read(part))
+        kept.seek(0)
+        page = mammoth.convert_to_html(kept, style_map=_HEADINGS, convert_image=lambda _: []).value
         tree = html_tree(clean(page).encode())
         if tree is None:
             return FileText("", title)
@@ -137,17 +137,6 @@ def read_word(path: str, stream: BinaryIO) -> FileText:
 
 _HEADINGS = "\n".join(f"p.Heading{level} => h{level}:fresh" for level in range(1, 7))
 """What Word's own styles for headings become, by their ids, which are the same in most languages."""
-
-
-def _without_style_sheets(archive: zipfile.ZipFile) -> BinaryIO:
-    """The parts that may hold text. Word writes hundreds of styles, which take mammoth longer than all the rest."""
-    kept = io.BytesIO()
-    with zipfile.ZipFile(kept, "w") as target:
-        for part in archive.namelist():
-            if part.endswith((".xml", ".rels")) and PurePosixPath(part).name != "styles.xml":
-                target.writestr(part, archive.read(part))
-    kept.seek(0)
-    return kept
 
 
 _OF = "urn:oasis:names:tc:opendocument:xmlns:"
