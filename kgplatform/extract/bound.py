@@ -23,12 +23,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeGuard, get_args
 
 from kgplatform.extract.schema import AttributeType, RelationType, Schema
-from kgplatform.records import (
-    ExtractedAttribute,
-    ExtractedEntity,
-    ExtractedTriple,
-    Extraction,
-)
+from kgplatform.records import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from kgplatform.text import normalise_name, tidy
 
 Mode = Literal["strict", "flexible"]

@@ -420,7 +420,7 @@ def _candidates(text: str) -> Iterator[tuple[str, int, int]]:
 
 _PARTICIPLE = re.compile(r"(?:ly|ed|(?<!operat)(?<!programm)(?<!mail)(?<!process)(?<!comput)(?<!spr)ing)\Z")
 _VERB_FORMS = frozenset(verb + ending for verb in WORDS["verbs"] for ending in ("s", "es", "ing")) - {
-    *("uses", "ends", "works"),
+    *("uses", "ends", "works")
 }
 
 

@@ -411,14 +411,7 @@ def _from_cache(reply: Reply) -> Reply:
     return replace(reply, usage=Usage(cached_calls=1), worth=reply.worth or reply.usage)
 
 
-_SIZES = (
-    "max_model_len",
-    "loaded_context_length",
-    "context_length",
-    "context_window",
-    "max_context_length",
-    "n_ctx",
-)
+_SIZES = ("max_model_len", "loaded_context_length", "context_length", "context_window", "max_context_length", "n_ctx")
 _TRAINED = "n_ctx_train"
 _LEAST_WINDOW = 512
 

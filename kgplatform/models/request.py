@@ -173,12 +173,7 @@ class KeptAbilities:
 
 
 def shaped(
-    model: str,
-    messages: Messages,
-    wanted: Wanted,
-    more: dict[str, Any],
-    abilities: Abilities,
-    context: int | None,
+    model: str, messages: Messages, wanted: Wanted, more: dict[str, Any], abilities: Abilities, context: int | None
 ) -> dict[str, Any]:
     """The body of a request. ``more``: parameters that the user sets; None leaves one out. ``context``: tokens, None
     where the model's window is not known."""

@@ -178,11 +178,7 @@ def seeds(graph: Neighbourhood, similarity: Floats, fact_weight: Floats) -> Seed
 def restart_vector(graph: Neighbourhood, starts: Seeds) -> Floats:
     """Where the walk from all seeds starts, over passages then entities; sums to 1, or to 0 if there is no seed."""
     fact_share = fact_share_of(graph)
-    parts = (
-        (1 - fact_share - NAMED_SHARE, starts.passages),
-        (NAMED_SHARE, starts.named),
-        (fact_share, starts.facts),
-    )
+    parts = ((1 - fact_share - NAMED_SHARE, starts.passages), (NAMED_SHARE, starts.named), (fact_share, starts.facts))
     # A kind of seed that is missing leaves its share to the passage seeds.
     missing = sum(share for share, part in parts if not part.any())
     restart: Floats = sum((share * part for share, part in parts), np.zeros(len(starts.passages)))

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     import pypdfium2  # type: ignore[import-untyped]  # publishes no types
 
 _MEANINGLESS_TITLE = re.compile(
-    r"(?:untitled|unspecified|anonymous|microsoft word|document\d*$|title$|print|slide \d|\S+\.\w{2,5}$)",
-    re.I,
+    r"(?:untitled|unspecified|anonymous|microsoft word|document\d*$|title$|print|slide \d|\S+\.\w{2,5}$)", re.I
 )
 
 
