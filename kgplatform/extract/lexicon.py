@@ -10,22 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from importlib import resources
 
 from kgplatform.extract.schema import Schema
+from kgplatform.text.languages import word_lists
 
-
-def _read_lists(file: str) -> dict[str, frozenset[str]]:
-    source = (resources.files("kgplatform.extract") / file).read_text("utf-8")
-    lists = re.sub("^#.*\n", "", source, flags=re.M).split("\n\n")
-    return {name.strip(): frozenset(words.split()) for name, _, words in (each.partition(":") for each in lists)}
-
-
-WORDS = _read_lists("words.txt")
+WORDS = word_lists("kgplatform.extract", "words.txt")
 """The lists of ``words.txt`` by their names."""
 
-_COMMON = _read_lists("common.txt")["common"]
-_KNOWN_LISTS = _read_lists("known.txt")
+_COMMON = word_lists("kgplatform.extract", "common.txt")["common"]
+_KNOWN_LISTS = word_lists("kgplatform.extract", "known.txt")
 GIVEN_NAMES = _KNOWN_LISTS["given names"]
 PEOPLES = _KNOWN_LISTS["peoples"]
 _KNOWN = {
