@@ -115,7 +115,10 @@ def kinds_of(
     _share_acronyms(mentions, kinds)
     _share_firms(mentions, kinds)
     _share_surnames(mentions, kinds)
-    kinds.update((normalise_name(name), "Person") for text, _ in lines for name in _authors(text))
+    for text, _ in lines:
+        authors = _REFERENCE.findall(text)
+        if len(authors) > 1 or " et al" in text:
+            kinds.update((normalise_name(name), "Person") for name in authors)
     return kinds
 
 
@@ -211,11 +214,6 @@ def _may_be_place(name: str) -> bool:
     )
 
 
-def _authors(text: str) -> Sequence[str]:
-    found = _REFERENCE.findall(text)
-    return found if len(found) > 1 or " et al" in text else ()
-
-
 def _share_in_lists(lines: Sequence[Line], kinds: dict[str, str]) -> None:
     """Names of people and of places beside others of their kind: "Ada Quill, Bo Stone and Xu Reed"."""
     for text, spans in lines:
@@ -250,15 +248,13 @@ def _looks_like(name: str, kind: str) -> bool:
 def _share_acronyms(mentions: Sequence[Mention], kinds: dict[str, str]) -> None:
     """An acronym in brackets is of the kind of what it stands behind."""
     for text, span in mentions:
-        if (match := _ACRONYM.match(text, span.end)) is not None and _abbreviates(match[1], span.name):
+        if (match := _ACRONYM.match(text, span.end)) is None:
+            continue
+        initials = [word[0].lower() for word in span.name.split() if word.lower() not in FUNCTION_WORDS]
+        if len(initials) > 1 and match[1][0].lower() == initials[0] and len(match[1]) <= len(initials) + 2:
             kind = known_kind(span.name, kinds)
             if kind is not None and kind_of_name(match[1]) is None:
                 kinds[normalise_name(match[1])] = kind
-
-
-def _abbreviates(acronym: str, name: str) -> bool:
-    initials = [word[0].lower() for word in name.split() if word.lower() not in FUNCTION_WORDS]
-    return len(initials) > 1 and acronym[0].lower() == initials[0] and len(acronym) <= len(initials) + 2
 
 
 def _share_firms(mentions: Sequence[Mention], kinds: dict[str, str]) -> None:
@@ -279,13 +275,10 @@ def _share_surnames(mentions: Sequence[Mention], kinds: dict[str, str]) -> None:
         words = span.name.split()
         if words[-1] in speakers and _looks_like(span.name, "Person"):
             kinds.setdefault(normalise_name(span.name), kind_of_name(span.name) or "Person")
-        if 1 < len(words) < 5 and known_kind(span.name, kinds) == "Person" and _has_surname(words):
+        is_person = 1 < len(words) < 5 and known_kind(span.name, kinds) == "Person"
+        # "King Olaf" and "Olaf of Lund" do not end with a surname.
+        if is_person and words[-2].lower() not in ("of", "the") and words[0].lower() not in WORDS["first words of Person"]:
             people |= {words[0], words[-1]}
     for _, span in mentions:
         if span.name in people and len(span.name) > 2 and not span.name.isupper():
             kinds.setdefault(normalise_name(span.name), "Person")
-
-
-def _has_surname(words: Sequence[str]) -> bool:
-    """Whether a name of a person ends with one: "King Olaf" and "Olaf of Lund" do not."""
-    return words[-2].lower() not in ("of", "the") and words[0].lower() not in WORDS["first words of Person"]

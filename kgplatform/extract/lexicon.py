@@ -77,18 +77,15 @@ def kind_of_name(name: str) -> str | None:
         return None
     if parts[:2] == ["world", "war"]:
         return "Event"
-    if (numbered := _numbered(parts)) is not None:
-        return numbered
+    # A standard or a product by what stands before its number: "RFC 2411", "PostgreSQL 12".
+    if len(parts) == 2 and parts[1].replace(".", "").isdecimal():
+        if parts[0] in _STANDARDS:
+            return "Work"
+        if known_name(parts[0]) == "Product":
+            return "Product"
     if parts[0] in GIVEN_NAMES and (_INITIAL.search(name) or (len(parts) == 2 and parts[1] in _SURNAMES)):
         return "Person"
     return _by_its_head(parts) or ("Person" if _is_person(parts, name) else None)
-
-
-def _numbered(parts: Sequence[str]) -> str | None:
-    """A standard or a product by what stands before its number: "RFC 2411", "PostgreSQL 12"."""
-    if len(parts) == 2 and parts[1].replace(".", "").isdecimal():
-        return "Work" if parts[0] in _STANDARDS else "Product" if known_name(parts[0]) == "Product" else None
-    return None
 
 
 def _by_its_head(parts: Sequence[str]) -> str | None:

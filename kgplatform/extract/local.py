@@ -351,12 +351,9 @@ def _facts(lines: Sequence[_Line]) -> Iterator[AtomicFact]:
         for span in line.spans:
             by_key.setdefault(normalise_name(span.name), span.name)
         key_elements = tuple(by_key.values())
-        if len(key_elements) > 1 or (key_elements and _names_a_people(line.text)):
+        peoples = (word[0].isupper() and word.lower() in PEOPLES for word in WORD.findall(line.text))
+        if len(key_elements) > 1 or (key_elements and any(peoples)):
             yield AtomicFact(tidy(line.text), key_elements, quote=line.text)
-
-
-def _names_a_people(text: str) -> bool:
-    return any(word[0].isupper() and word.lower() in PEOPLES for word in WORD.findall(text))
 
 
 FEWEST_REPEATS, FEWEST_IN_A_MANUAL = 3, 5

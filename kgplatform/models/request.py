@@ -150,7 +150,11 @@ class KeptAbilities:
     def __init__(self, folder: Path | None, address: str, model: str) -> None:
         key = cache_key({"address": address, "model": model})
         self._file = folder / "servers" / f"{key}.json" if folder else None
-        self.now = self._read()
+        self.now = Abilities()
+        # A file that is not there, or no longer what this version writes: what it said is learnt again.
+        with suppress(OSError, ValidationError):
+            if self._file and time.time() - self._file.stat().st_mtime < _WEEK:
+                self.now = Abilities.model_validate_json(self._file.read_bytes())
 
     def learn(self, abilities: Abilities) -> None:
         """Keep ``abilities``, if they are other than before."""
@@ -162,14 +166,6 @@ class KeptAbilities:
         with suppress(OSError):  # a server is asked once more then
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_atomically(self._file, abilities.model_dump_json().encode())
-
-    def _read(self) -> Abilities:
-        try:
-            if self._file and time.time() - self._file.stat().st_mtime < _WEEK:
-                return Abilities.model_validate_json(self._file.read_bytes())
-        except (OSError, ValidationError):
-            pass  # it is not there, or no longer what this version writes: what it said is learnt again
-        return Abilities()
 
 
 def shaped(
@@ -319,7 +315,8 @@ class ReplyCache:
             return None
         if not isinstance(entry, dict) or entry.get("key") != key or not isinstance(entry.get("text"), str):
             return None
-        return KeptReply(entry["text"], *(_count(entry.get(name)) for name in ("input_tokens", "output_tokens")))
+        figures = (entry.get(name) for name in ("input_tokens", "output_tokens"))
+        return KeptReply(entry["text"], *(each if isinstance(each, int) and each >= 0 else None for each in figures))
 
     def put(self, key: str, reply: KeptReply) -> None:
         """Keep ``reply``. An answer that is paid for is not lost to a full disk: that is a warning, said once."""
@@ -341,7 +338,3 @@ class ReplyCache:
 
     def _path(self, key: str) -> Path:
         return self._folder / key[:2] / f"{key}.json"
-
-
-def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and value >= 0 else None

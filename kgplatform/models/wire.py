@@ -265,25 +265,18 @@ class Wire:
 
         with self._lock:
             if self._opened is None:
-                client = openai.AsyncOpenAI(**self._options())
+                client = openai.AsyncOpenAI(
+                    api_key=self._key.get_secret_value() if self._key else "none",
+                    base_url=self.address,
+                    max_retries=0,
+                    timeout=openai.Timeout(None, connect=self._settings.model_timeout),
+                    http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [bounded]}),
+                    default_headers={"Accept-Encoding": "identity"},
+                )
                 self._opened = LoopThread(client.close), client
                 # Those who forget to close it leave no thread behind either.
                 weakref.finalize(self, self._opened[0].close, wait=False).atexit = False
             return self._opened
-
-    def _options(self) -> dict[str, Any]:
-        import openai
-
-        key = self._key.get_secret_value() if self._key else "none"
-        http = openai.DefaultAsyncHttpxClient(event_hooks={"response": [bounded]})
-        return {
-            "api_key": key,
-            "base_url": self.address,
-            "max_retries": 0,
-            "timeout": openai.Timeout(None, connect=self._settings.model_timeout),
-            "http_client": http,
-            "default_headers": {"Accept-Encoding": "identity"},
-        }
 
     def _tried(self, once: Callable[[], Any], most: int, stage: str, stop: Stop) -> Any:
         """What ``once`` returns, tried up to ``most`` times more while what it raises may pass.

@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,7 @@ from kgplatform.neo4j.process import (
     StartFault,
     await_free,
     choose_ports,
+    comes_true,
     find_fault,
     is_ending,
     last_reason,
@@ -161,7 +163,9 @@ class LocalNeo4j:
                 return False
             stop(last, at_once=True)
             own_record(self._home)  # of another machine it is not ours to start
-            if time.time() - last.revived < _REVIVED_AGAIN and not self._was_ended(last):
+            # A user's statement may have ended it, which the process that ran that may be about to tell.
+            explains = partial(self._strikes.explain, life_of(last))
+            if time.time() - last.revived < _REVIVED_AGAIN and not comes_true(explains, _TOLD):
                 raise ServerError(
                     f"Neo4j stopped twice within a minute and is not restarted (log: {self.log}). Find the cause in "
                     "the log, or give Neo4j more memory with KGPLATFORM_NEO4J_HEAP; `kgplatform up` starts it."
@@ -173,13 +177,6 @@ class LocalNeo4j:
         if new.bolt != last.bolt:
             raise ServerError("The database stopped and was restarted on another port: open the graph again.")
         return True
-
-    def _was_ended(self, record: ServerRecord) -> bool:
-        """Whether a user's statement ended it, which the process that ran that may be about to tell."""
-        deadline = time.monotonic() + _TOLD
-        while not (is_told := self._strikes.explain(life_of(record))) and time.monotonic() < deadline:
-            time.sleep(_POLL)
-        return is_told
 
     def down(self) -> bool:
         """Stop the server and wait until it is gone. True if it ran."""
@@ -229,24 +226,16 @@ class LocalNeo4j:
     def status(self) -> ServerStatus:
         """Whether it runs, and where its things lie."""
         record = load_record(self._record_file)
-        return ServerStatus(
-            running=record is not None,
-            pid=record.pid if record else None,
-            uri=record.uri if record else None,
-            browser_url=record.browser_url if record else None,
-            home=self._home,
-            log=self.log,
-            version=record.version if record else VERSION,
-            heap=record.heap or None if record else None,
-            page_cache=record.page_cache or None if record else None,
-            advice=self._advice(record) if record and record.heap else "",
-        )
-
-    def _advice(self, record: ServerRecord) -> str:
-        now = Memory(record.heap, record.page_cache)
-        machine, given = read_machine(), bytes_of(now.heap) + bytes_of(now.page_cache)
-        without = replace(machine, free=min(machine.total, machine.free + given))
-        return advice(without, read_store(self._database), now, set_memory(self._settings))
+        if record is None:
+            return ServerStatus(False, None, None, None, self._home, self.log, VERSION, None, None, "")
+        told, memory = "", Memory(record.heap, record.page_cache)
+        if record.heap:
+            machine, given = read_machine(), bytes_of(memory.heap) + bytes_of(memory.page_cache)
+            without = replace(machine, free=min(machine.total, machine.free + given))
+            told = advice(without, read_store(self._database), memory, set_memory(self._settings))
+        heap, pages = memory.heap or None, memory.page_cache or None
+        where = record.pid, record.uri, record.browser_url, self._home, self.log, record.version
+        return ServerStatus(True, *where, heap, pages, told)
 
     def connection(self) -> Connection | None:
         """How to reach the server if it runs and has answered before; nothing is started."""
@@ -474,7 +463,8 @@ def import_full(java: Path, arguments: Sequence[str], home: Path, folder: Path, 
                 stderr=subprocess.STDOUT,
                 **own_session(),  # Ctrl-C is for this process, which then ends that one
             )
-            undo.callback(_end, importer)
+            undo.callback(importer.wait)
+            undo.callback(importer.kill)  # at once: what it made is of no use
             ServerRecord(importer.pid, process_mark(importer.pid) or "", 0, 0, VERSION).save(mark)
             while importer.poll() is None:
                 stopping.sleep(_IMPORT_POLL)
@@ -486,12 +476,6 @@ def import_full(java: Path, arguments: Sequence[str], home: Path, folder: Path, 
         return False
     mark.unlink()
     return True
-
-
-def _end(importer: subprocess.Popen[bytes]) -> None:
-    """At once: what it made is of no use."""
-    importer.kill()
-    importer.wait()
 
 
 def drop_half_import(home: Path) -> None:

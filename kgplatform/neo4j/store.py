@@ -185,7 +185,12 @@ class Store:
         """What each write of this store begins with, where it is a pass's (``fenced``)."""
         self._threads = ThreadPoolExecutor(_THREADS, "searching")
         self._closed = Event()
-        if not _is_address(connection.uri):
+        try:
+            parts = urlsplit(connection.uri)
+            is_address = parts.scheme in SCHEMES and bool(parts.hostname) and parts.port != 0
+        except ValueError:  # the port is not a number, or too large
+            is_address = False
+        if not is_address:
             raise ServerError(
                 f"NEO4J_URI cannot be used: {connection.uri!r} is not an address like bolt://host:7687 or neo4j://host:7687."
             )
@@ -528,14 +533,6 @@ def trace(callback: Tracer) -> Iterator[None]:
         yield
     finally:
         _tracers.reset(token)
-
-
-def _is_address(uri: str) -> bool:
-    try:
-        parts = urlsplit(uri)
-        return parts.scheme in SCHEMES and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # the port is not a number, or too large
-        return False
 
 
 def is_new_enough(version: str) -> bool:

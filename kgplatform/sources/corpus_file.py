@@ -163,10 +163,14 @@ def _parsed(
         if line is None:
             yield number, _Item("", None, f"longer than {_LONGEST_LINE // 1_000_000} MB: split it into several")
         elif line.strip():
-            if calls is None or len(line) <= HARMLESS_BYTES:
-                yield number, _read_line(line, fields)[0]
-            else:
-                yield number, _read_long_line(line, fields, calls)
+            try:
+                if calls is None or len(line) <= HARMLESS_BYTES:
+                    (item,) = _read_line(line, fields)
+                else:
+                    (item,) = calls.each(_read_line, line, fields)
+            except ExceededError as error:
+                item = _Item("", None, why_beyond(error, calls))
+            yield number, item
 
 
 def _read_line(line: str | bytes, fields: Fields) -> tuple[_Item]:
@@ -174,14 +178,6 @@ def _read_line(line: str | bytes, fields: Fields) -> tuple[_Item]:
         return (_read_item(json.loads(line), fields),)
     except (ValueError, RecursionError) as error:
         return (_Item("", None, f"not valid JSON ({_fault(error)})"),)
-
-
-def _read_long_line(line: str | bytes, fields: Fields, calls: BoundedCalls) -> _Item:
-    try:
-        (item,) = calls.each(_read_line, line, fields)
-    except ExceededError as error:
-        return _Item("", None, why_beyond(error, calls))
-    return item  # type: ignore[no-any-return]  # from another process
 
 
 def why_beyond(error: ExceededError, calls: BoundedCalls) -> str:

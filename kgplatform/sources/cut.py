@@ -122,14 +122,9 @@ def _pieces(text: str, start: int, end: int, rank: int, max_tokens: int) -> Iter
     for gap in _BREAK.finditer(text, start, end):
         if gap.start() > at:
             yield from _word(text, at, gap.start(), rank, max_tokens)
-            at, rank = gap.end(), _word_rank(text, gap)
+            rank = _CLAUSE if text[gap.start() - 1] in _CLAUSE_ENDS else _WORD
+            at, rank = gap.end(), _LINE if "\n" in gap[0] else rank
     yield from _word(text, at, end, rank, max_tokens)
-
-
-def _word_rank(text: str, gap: re.Match[str]) -> int:
-    if "\n" in gap[0]:
-        return _LINE
-    return _CLAUSE if text[gap.start() - 1] in _CLAUSE_ENDS else _WORD
 
 
 def _word(text: str, start: int, end: int, rank: int, max_tokens: int) -> Iterator[_Unit]:
@@ -188,7 +183,9 @@ def _pack(units: list[_Unit], max_tokens: int) -> list[int]:
     while (last := bisect_right(total, total[cuts[-1]] + max_tokens) - 1) < len(units):
         # The latest best-ranked cut that leaves the passage at least half full and takes no heading from its text.
         first = cuts[-1]
-        best = _before_headings(units, first, last)
+        # Before up to three headings; more in a row are not headings but a list.
+        near = range(last, max(first, last - 4), -1)
+        best = next((cut for cut in near if not units[cut - 1].is_heading), last)
         for cut in range(best - 1, first, -1):
             if 2 * (total[cut] - total[first]) < max_tokens or units[best].rank == PARAGRAPH:
                 break
@@ -196,14 +193,6 @@ def _pack(units: list[_Unit], max_tokens: int) -> list[int]:
                 best = cut
         cuts.append(best)
     return _with_balanced_tail(units, total, cuts, max_tokens)
-
-
-def _before_headings(units: list[_Unit], first: int, cut: int) -> int:
-    """``cut`` moved before up to three headings; more in a row are not headings but a list."""
-    for candidate in range(cut, max(first, cut - 4), -1):
-        if not units[candidate - 1].is_heading:
-            return candidate
-    return cut
 
 
 def _with_balanced_tail(units: list[_Unit], total: list[int], cuts: list[int], max_tokens: int) -> list[int]:

@@ -305,7 +305,6 @@ def _folded(text: str | None, lined: Sequence[etree._Element] = ()) -> str:
     return re.sub(r"\s+", " ", text) if text else ""
 
 
-_ROWS = ("thead", "tbody", "tfoot")
 _CELLS = ("td", "th")
 _MOST_SPAN = 1000
 _MOST_REPEATED = 20
@@ -322,18 +321,10 @@ def lay_out_tables(root: etree._Element, without: Set[etree._Element], *, look: 
     """
     for table in [each for each in root.iter("table") if each not in without]:
         if next(table.iterdescendants("table"), None) is None:
-            rows = list(_rows(table))
+            rows = list(table.iter("tr"))
             grid = _grid(rows, without)
             if grid and (said := _said(rows, grid, look=look)) is not None:
                 _replace(table, said)
-
-
-def _rows(table: etree._Element) -> Iterator[etree._Element]:
-    for each in table:
-        if each.tag == "tr":
-            yield each
-        elif each.tag in _ROWS:
-            yield from (row for row in each if row.tag == "tr")
 
 
 def _said(rows: list[etree._Element], grid: list[list[str]], *, look: bool) -> list[str] | None:

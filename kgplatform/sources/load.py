@@ -14,6 +14,7 @@ import stat
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BufferedReader, BytesIO, IOBase
@@ -328,7 +329,10 @@ def load_by(
     ahead: deque[tuple[Path, int, Future[Loaded] | None]] = deque()
     held = 0
     for path in find_files(paths):
-        content = _content(path) if path.suffix.lower() in PARSED else None
+        content = None
+        with suppress(OSError):  # what cannot be read is loaded here, which says why
+            if path.suffix.lower() in PARSED and path.is_file() and path.stat().st_size <= _BYTES_AHEAD:
+                content = path.read_bytes()
         sent = None if content is None else workers.submit(parse, (path, content, fields, *bounds))
         ahead.append((path, len(content or b""), sent))
         held += ahead[-1][1]
@@ -388,14 +392,6 @@ def _with_passages(some: Loaded, sent: Future[list[list[Passage]]], stop: Stop) 
     found: list[list[Passage]] = stop.result_of(sent)
     passages = iter(found)
     return ((each, next(passages)) if isinstance(each, Document) else each for each in some)
-
-
-def _content(path: Path) -> bytes | None:
-    """None where it cannot be read: whoever loads it then says why."""
-    try:
-        return path.read_bytes() if path.is_file() and path.stat().st_size <= _BYTES_AHEAD else None
-    except OSError:
-        return None
 
 
 def _taken(

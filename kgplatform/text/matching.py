@@ -111,19 +111,18 @@ def _folded_occurrences(words: str, text: str) -> Iterator[tuple[int, int]]:
             yield start, with_marks(text, end)
 
 
-def _first(words: str, text: str, *, exact: bool) -> Place | None:
-    """The first place that begins and ends where words do, else the first one, unless it is only some letters."""
-    inside = None
-    for start, end in (_occurrences if exact else _folded_occurrences)(words, text):
-        if is_bounded(text, start, end):
-            return Place(start, end, exact)
-        if with_marks(text, end) == end:
-            inside = inside or Place(start, end, exact)
-    return inside if len(words) >= _SHORTEST_INSIDE else None
-
-
 def _to_the_letter_or_folded(words: str, text: str) -> Place | None:
-    return _first(words, text, exact=True) or _first(words, text, exact=False)
+    """The first place that begins and ends where words do, else the first one, unless it is only some letters."""
+    for exact, find in ((True, _occurrences), (False, _folded_occurrences)):
+        inside = None
+        for start, end in find(words, text):
+            if is_bounded(text, start, end):
+                return Place(start, end, exact)
+            if with_marks(text, end) == end:
+                inside = inside or Place(start, end, exact)
+        if inside and len(words) >= _SHORTEST_INSIDE:
+            return inside
+    return None
 
 
 def _with_omission(words: str, text: str) -> Place | None:

@@ -170,7 +170,9 @@ def _of_message(message: EmailMessage) -> _Mail:
         if isinstance(part, EmailMessage) and not mail.body.strip() and (part is not message or _is_words(message)):
             body = part
             try:
-                found = _words(part)
+                found = decode("message", _content(part), declared=_charset(part))
+                if part.get_content_subtype() == "html":
+                    found = replace(found, text=visible_text(found.text.encode()))
             except DocumentError as error:  # what is attached is read all the same
                 found = Decoded("", (f"its words: {error.reason}",))
             mail.body, mail.faults = found.text, found.faults
@@ -213,13 +215,6 @@ def _attached(message: EmailMessage, body: object) -> Iterator[EmailMessage]:
             waiting += reversed(inner)
         elif part is not body and (part.get_content_maintype() != "image" or part.is_attachment()):
             yield part  # no picture within the body
-
-
-def _words(part: EmailMessage) -> Decoded:
-    """The text of a part in whatever encoding; that of HTML as it is shown."""
-    found = decode("message", _content(part), declared=_charset(part))
-    is_html = part.get_content_subtype() == "html"
-    return replace(found, text=visible_text(found.text.encode())) if is_html else found
 
 
 def _charset(part: EmailMessage) -> str:

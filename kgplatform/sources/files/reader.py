@@ -87,7 +87,7 @@ def reader_for(shown: str, head: bytes, suffix: str) -> Reader:
         raise DocumentError(shown, f"damaged, or not {_PROMISES[suffix]} file at all: save it again from its program")
     refuse_binary(shown, head)
     if MAILBOX.match(head):
-        return _read_mailbox
+        return partial(read_mailbox, read=partial(_read_attachment, 1))
     if is_html(head) and suffix not in (".json", ".jsonl", ".ndjson"):
         return read_html
     return _BY_NAME.get(suffix, read_text)
@@ -121,10 +121,6 @@ def _read_ole(path: str, stream: BinaryIO, depth: int = 0) -> FileText:
 
 def _read_mail(path: str, stream: BinaryIO, depth: int = 0) -> FileText:
     return read_mail(path, stream, partial(_read_attachment, depth + 1))
-
-
-def _read_mailbox(path: str, stream: BinaryIO) -> Iterator[ItemOrFault]:
-    return read_mailbox(path, stream, partial(_read_attachment, 1))
 
 
 def _read_attachment(depth: int, name: str, content: bytes) -> FileText:
