@@ -277,7 +277,11 @@ def _share_surnames(mentions: Sequence[Mention], kinds: dict[str, str]) -> None:
             kinds.setdefault(normalise_name(span.name), kind_of_name(span.name) or "Person")
         is_person = 1 < len(words) < 5 and known_kind(span.name, kinds) == "Person"
         # "King Olaf" and "Olaf of Lund" do not end with a surname.
-        if is_person and words[-2].lower() not in ("of", "the") and words[0].lower() not in WORDS["first words of Person"]:
+        if (
+            is_person
+            and words[-2].lower() not in ("of", "the")
+            and words[0].lower() not in WORDS["first words of Person"]
+        ):
             people |= {words[0], words[-1]}
     for _, span in mentions:
         if span.name in people and len(span.name) > 2 and not span.name.isupper():

@@ -60,13 +60,6 @@ _EDGE = r"[A-Za-z0-9\u00c0-\u024f\u0370-\u052f]"
 _PERSON_KEYS = ("born", "died")
 
 
-def _title_pattern(forms: Sequence[str]) -> re.Pattern[str]:
-    """Finds the forms of the document's name as whole words, the longest first; none of one letter."""
-    ordered = sorted((form for form in forms if len(form) > 1), key=lambda form: (-len(form), form))
-    written = "|".join(r"\s+".join(map(re.escape, form.split())) for form in ordered)
-    return re.compile(f"(?:(?<!{_EDGE})|(?!{_EDGE}))(?:{written})(?:(?<!{_EDGE})|(?!{_EDGE}))" if ordered else "(?!)")
-
-
 @dataclass(frozen=True, slots=True)
 class _Finder:
     """Finds the names of a sentence. ``title`` finds the forms of the document's name in a text.
@@ -183,7 +176,11 @@ def _read(document: Document) -> _Reading:
     forms = _forms(document, words)
     fewest = FEWEST_IN_A_MANUAL if words.technical else FEWEST_REPEATS
     recurring = recurring_terms(document.text, fewest) if is_plain else frozenset()
-    finder = _Finder(words, recurring, _title_pattern(forms), language_without_elisions(document.text))
+    # The forms of the document's name as whole words, the longest first; none of one letter.
+    ordered = sorted((form for form in forms if len(form) > 1), key=lambda form: (-len(form), form))
+    written = "|".join(r"\s+".join(map(re.escape, form.split())) for form in ordered)
+    title = f"(?:(?<!{_EDGE})|(?!{_EDGE}))(?:{written})(?:(?<!{_EDGE})|(?!{_EDGE}))" if ordered else "(?!)"
+    finder = _Finder(words, recurring, re.compile(title), language_without_elisions(document.text))
     found = [finder.find(document.text, place) for place in places]
     if words.german and (surnames := surnames_of([span for spans in found for span in spans])):
         finder = replace(finder, surnames=surnames)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kgplatform.errors import EmbeddingMismatchError, InputError, StoreError
-from kgplatform.ingest.rows import proposal_rows
+from kgplatform.ingest.write import proposal_rows
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.passes import refuse_meanwhile
 from kgplatform.neo4j.store import Parameters, Row, Store

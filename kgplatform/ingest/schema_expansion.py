@@ -21,8 +21,7 @@ from typing import Any
 
 from kgplatform.extract.bound import KINDS, bound
 from kgplatform.extract.schema import Expansion, Schema, TypeKind
-from kgplatform.ingest.rows import proposal_of, proposed_type, rows_of
-from kgplatform.ingest.write import extraction_statements
+from kgplatform.ingest.write import extraction_statements, proposal_of, proposed_type, rows_of
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches
 from kgplatform.records import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction, Passage, Proposal

@@ -191,17 +191,14 @@ class LocalEmbedder:
     def _encoder(self) -> Encoder:
         """Loaded by whoever asks first, for all."""
         with self._lock:
-            if not self._loaded:
-                self._loaded.append(self._load())
+            if not self._loaded and self._model in OWN_MODELS:
+                self._loaded.append(OnnxEncoder(self._model, fetch_weights(self._model, self._folder, self._report)))
+            elif not self._loaded and self._model == _E5:
+                self._loaded.append(MultilingualE5())
+            elif not self._loaded:
+                self._report(f"Loading the embedding model {self._model} …")
+                self._loaded.append(_sentence(self._model))
             return self._loaded[0]
-
-    def _load(self) -> Encoder:
-        if self._model in OWN_MODELS:
-            return OnnxEncoder(self._model, fetch_weights(self._model, self._folder, self._report))
-        if self._model == _E5:
-            return MultilingualE5()
-        self._report(f"Loading the embedding model {self._model} …")
-        return _sentence(self._model)
 
 
 class SentenceEncoder:
@@ -426,7 +423,10 @@ class OpenAIEmbedder(PartialEmbedder, ServedModel):
         texts = [without_lone_surrogates(text) if text.strip() else "-" for text in texts]
 
         def read(answer: dict[str, Any]) -> Vectors:
-            self._count(_STAGE, _usage(answer, texts))
+            figures = answer.get("usage")
+            given = figures.get("prompt_tokens") if isinstance(figures, dict) else None
+            tokens = given if isinstance(given, int) else sum(map(count_tokens, texts))
+            self._count(_STAGE, Usage(calls=1, input_tokens=tokens))
             return _vectors(answer, len(texts), self._learnt.dimension)
 
         body = {"model": self._model, "input": texts}
@@ -543,12 +543,6 @@ def _numbers(given: object) -> Vectors | None:
     except (ValueError, TypeError):
         return None
     return vector if vector.ndim == 1 and usable(vector[None]).all() else None
-
-
-def _usage(answer: dict[str, Any], texts: list[str]) -> Usage:
-    figures = answer.get("usage")
-    given = figures.get("prompt_tokens") if isinstance(figures, dict) else None
-    return Usage(calls=1, input_tokens=given if isinstance(given, int) else sum(map(count_tokens, texts)))
 
 
 class HashEmbedder:

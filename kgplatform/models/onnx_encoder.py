@@ -318,7 +318,11 @@ class OnnxEncoder:
         def run(group: list[int]) -> None:
             stop.check()
             ids = [[self._start, *windows[index], self._end] for index in group]
-            out[group] = self._forward(np.array(ids, dtype=np.int64))
+            numbers = np.array(ids, dtype=np.int64)
+            # The rewritten network has no mask.
+            given = {"input_ids": numbers, "attention_mask": np.ones_like(numbers), "token_type_ids": 0 * numbers}
+            tokens = self._network.run(None, {name: given[name] for name in self._inputs})[0]
+            out[group] = unit(tokens[:, 0] if self._pooling == "first" else tokens.mean(axis=1))
 
         if len(groups) == 1:
             run(groups[0])
@@ -329,13 +333,6 @@ class OnnxEncoder:
         sums = np.zeros((len(texts), WIDTH), dtype=np.float32)
         np.add.at(sums, owners, out)
         return unit(sums)
-
-    def _forward(self, ids: NDArray[np.int64]) -> Vectors:
-        """Unit vectors ``(n, 384)`` for token ids ``(n, length)``."""
-        # The rewritten network has no mask.
-        given = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-        tokens = self._network.run(None, {name: given[name] for name in self._inputs})[0]
-        return unit(tokens[:, 0] if self._pooling == "first" else tokens.mean(axis=1))
 
 
 def _cores() -> int:

@@ -241,9 +241,9 @@ def _level(body: dict[str, Any]) -> int:
 
 
 def _response_format(form: type[BaseModel] | None, most: int) -> dict[str, Any] | None:
-    if form is None:
+    if form is None or json_schema(form).get("type") != "object":  # servers take no lists
         return None
-    level = max(most, _first(form))
+    level = max(most, OBJECT if issubclass(form, AnyObject) else STRICT if is_closed(form) else LOOSE)
     if level == NOTHING:
         return None
     if level == OBJECT:
@@ -251,15 +251,6 @@ def _response_format(form: type[BaseModel] | None, most: int) -> dict[str, Any] 
     schema = without_bounds(form) if level == UNBOUNDED else json_schema(form)
     strict = {"strict": True} if level < LOOSE else {}
     return {"type": "json_schema", "json_schema": {"name": form.__name__.strip("_"), "schema": schema, **strict}}
-
-
-def _first(form: type[BaseModel]) -> int:
-    """The most that can be asked for in a ``form``: servers take no lists, and strictly nothing that is open."""
-    if json_schema(form).get("type") != "object":
-        return NOTHING
-    if issubclass(form, AnyObject):
-        return OBJECT
-    return STRICT if is_closed(form) else LOOSE
 
 
 def _room(messages: Messages, wanted: Wanted, abilities: Abilities, context: int | None) -> int:

@@ -59,18 +59,14 @@ async def bounded(response: Any) -> None:
     """
     if response.headers.get("content-encoding", "identity") != "identity":
         raise ReplyError("The model server compressed its answer (Content-Encoding) without being asked to.")
-    most = _MOST_OF_ERROR if response.is_error else _most_bytes(response.request.content)
+    body = json.loads(response.request.content or b"{}")
+    tokens = body.get("max_tokens") or body.get("max_completion_tokens") or _USUAL_TOKENS
+    most = min(_MOST_OF_REPLY, _BESIDE + _OF_TOKEN * int(tokens))
+    if "input" in body:
+        most = min(_MOST_OF_VECTORS, _BESIDE + _OF_TEXT * len(body["input"]))
+    most = _MOST_OF_ERROR if response.is_error else most
     kind = _bounded_type(cast(Hashable, type(response.stream)))
     response.stream = kind(response.stream, most, cuts=response.is_error)
-
-
-def _most_bytes(request: bytes) -> int:
-    """The most bytes of an answer to a ``request``."""
-    body = json.loads(request) if request else {}
-    if "input" in body:
-        return min(_MOST_OF_VECTORS, _BESIDE + _OF_TEXT * len(body["input"]))
-    tokens = body.get("max_tokens") or body.get("max_completion_tokens") or _USUAL_TOKENS
-    return min(_MOST_OF_REPLY, _BESIDE + _OF_TOKEN * int(tokens))
 
 
 @cache

@@ -89,15 +89,6 @@ def _unknown_in(summary: neo4j.ResultSummary) -> dict[str, str]:
     return {_UNKNOWN_SAID.sub("", each.status_description): each.gql_status for each in told}
 
 
-def _notes(session: neo4j.Session, summary: neo4j.ResultSummary) -> tuple[str, ...]:
-    """The same, each with the nearest name that the graph has."""
-    told = _unknown_in(summary)
-    known: dict[str, list[str]] = {}
-    for row in session.run(load_query("neo4j/names").text) if told else ():
-        known.setdefault(row["code"], []).append(row["name"])
-    return tuple(f"{said}{did_you_mean(said.split('`')[1], known.get(code, ()))}" for said, code in told.items())
-
-
 def refuse_unsafe(
     session: neo4j.Session, statement: str, parameters: Parameters, write: bool, timeout: float, mark: Parameters
 ) -> neo4j.ResultSummary:
@@ -418,7 +409,12 @@ class Store:
             table, summary = table_of(
                 session.run(neo4j.Query(statement, metadata=marked, timeout=left), parameters), limit
             )
-            return replace(table, notes=_notes(session, summary))
+            told = _unknown_in(summary)
+            known: dict[str, list[str]] = {}
+            for row in session.run(load_query("neo4j/names").text) if told else ():
+                known.setdefault(row["code"], []).append(row["name"])
+            notes = (f"{said}{did_you_mean(said.split('`')[1], known.get(code, ()))}" for said, code in told.items())
+            return replace(table, notes=tuple(notes))
 
     def _revived(self, since: float, *, hangs: bool = False) -> bool:
         """Whether the server has ended, or hangs, and has been started again ``since`` then."""

@@ -329,22 +329,15 @@ def lay_out_tables(root: etree._Element, without: Set[etree._Element], *, look: 
 
 def _said(rows: list[etree._Element], grid: list[list[str]], *, look: bool) -> list[str] | None:
     """The lines of a table; None if it is to stay as it is."""
-    heads = _head_rows(rows)
+    # Rows at the top are headings that are in ``thead``, else a first row of ``th`` alone.
+    first = [each.tag for each in rows[0] if each.tag in _CELLS] if rows else []
+    heads = sum(row.getparent().tag == "thead" for row in rows) or int(len(first) > 1 and set(first) == {"th"})
     if heads and len(grid) > heads:
         merged = [" ".join(dict.fromkeys(filter(None, column))) for column in zip(*grid[:heads], strict=True)]
         return lines([merged, *grid[heads:]], first=True)
     if not look or max(len(cell) for row in grid for cell in row) > _LONGEST_CELL:
         return None
     return lines(grid, first=has_headings(grid))
-
-
-def _head_rows(rows: list[etree._Element]) -> int:
-    """How many rows at the top are headings: those in ``thead``, else a first row of ``th`` alone."""
-    marked = sum(1 for row in rows if row.getparent().tag == "thead")
-    if marked:
-        return marked
-    cells = [each.tag for each in rows[0] if each.tag in _CELLS] if rows else []
-    return 1 if len(cells) > 1 and set(cells) == {"th"} else 0
 
 
 def _grid(rows: list[etree._Element], without: Set[etree._Element]) -> list[list[str]]:

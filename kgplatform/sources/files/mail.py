@@ -167,7 +167,8 @@ def _of_message(message: EmailMessage) -> _Mail:
     # Without a part of its own for the words, the message is all words.
     for kind in ("plain", "html") if message.is_multipart() else ("",):
         part = message.get_body((kind,)) if kind else message
-        if isinstance(part, EmailMessage) and not mail.body.strip() and (part is not message or _is_words(message)):
+        is_words = message.get_content_maintype() in ("text", "multipart") and not message.is_attachment()
+        if isinstance(part, EmailMessage) and not mail.body.strip() and (part is not message or is_words):
             body = part
             try:
                 found = decode("message", _content(part), declared=_charset(part))
@@ -183,10 +184,6 @@ def _of_message(message: EmailMessage) -> _Mail:
         if name not in _SIGNATURES and part.get_content_subtype() not in _NO_WORDS:
             mail.attachments.append((name, _content(part)))
     return mail
-
-
-def _is_words(message: EmailMessage) -> bool:
-    return message.get_content_maintype() in ("text", "multipart") and not message.is_attachment()
 
 
 def _header(message: EmailMessage, name: str) -> str:
