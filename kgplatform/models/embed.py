@@ -418,10 +418,11 @@ class OpenAIEmbedder(PartialEmbedder, ServedModel):
         self._threads = settings.calls_at_once
         self._learnt = Learnt(batch)
 
-    def _ask(self, texts: list[str], waits: bool) -> Vectors:
-        # Servers refuse texts without a visible character.
-        texts = [without_lone_surrogates(text) if text.strip() else "-" for text in texts]
+    def embed_each(self, texts: Sequence[str]) -> Embedded:
+        """See ``Embedder``. Servers refuse texts without a visible character."""
+        return super().embed_each([without_lone_surrogates(text) if text.strip() else "-" for text in texts])
 
+    def _ask(self, texts: list[str], waits: bool) -> Vectors:
         def read(answer: dict[str, Any]) -> Vectors:
             figures = answer.get("usage")
             given = figures.get("prompt_tokens") if isinstance(figures, dict) else None
