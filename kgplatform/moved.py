@@ -32,6 +32,7 @@ MOVED = {
     "ingest.schema": "extract.schema",
     "places": "text.matching",
     "retrieve": "search",
+    "text.numbered": "text.sentences",
     "work": "concurrency",
 }
 """Old names that the documentation had, and new ones, below ``kgplatform``; what lies in a folder moved with it. The

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from kgplatform.neo4j.config import TEMPLATES
-from kgplatform.neo4j.install import VERSION
+from kgplatform.neo4j.config import TEMPLATES, VERSION
 from kgplatform.neo4j.memory import Machine, StoreSize, choose
 from kgplatform.settings import env_name, settings_table
 

@@ -20,6 +20,7 @@ DOCUMENTED = {
     "ingest.extract": "extract",
     "ingest.given": "sources.objects",
     "ingest.schema": "extract.schema",
+    "text.numbered": "text.sentences",
     "work.stopping": "concurrency.stopping",
 }
 """What the documentation of the release before named."""

@@ -95,7 +95,11 @@ class BoundedCalls:
         self._child = child = self._child or started(self._serves, subprocess.DEVNULL)
         try:
             with self._stop.calling(child.kill):
-                for kind, value in _answers(child, sent):
+                assert child.stdin is not None and child.stdout is not None  # both are pipes
+                send(child.stdin, sent)
+                kind = "result"
+                while kind == "result":
+                    kind, value = pickle.loads(received(child.stdout))
                     if kind == "result":
                         yield value
                     elif kind == "end":
@@ -104,7 +108,13 @@ class BoundedCalls:
                         raise RuntimeError(f"A child process failed:\n{value}")
         except (OSError, EOFError):
             self._stop.check()
-            raise _end_of(child) from None
+            status = child.wait()
+            by = ended_by(status)
+            if by:
+                raise (ExceededError("seconds") if by == "time" else ExceededError("crash", by)) from None
+            if status in (0, _NO_MEMORY):
+                raise ExceededError("memory") from None
+            raise RuntimeError(f"A child process ended with status {status}.") from None
         finally:
             if not goes_on:  # it is worn or dead, or has more to say of this call
                 self.close()
@@ -113,26 +123,6 @@ class BoundedCalls:
 def bounded_calls(settings: Settings, stop: Stop) -> BoundedCalls:
     """Calls within the bounds for one file."""
     return BoundedCalls(settings.file_seconds, settings.file_memory, stop)
-
-
-def _answers(child: subprocess.Popen[bytes], sent: bytes) -> Iterator[tuple[str, Any]]:
-    """What ``child`` answers, up to the last. Raises ``OSError`` or ``EOFError`` if it ends before."""
-    assert child.stdin is not None and child.stdout is not None  # both are pipes
-    send(child.stdin, sent)
-    kind = "result"
-    while kind == "result":
-        kind, value = pickle.loads(received(child.stdout))
-        yield kind, value
-
-
-def _end_of(child: subprocess.Popen[bytes]) -> Exception:
-    status = child.wait()
-    by = ended_by(status)
-    if not by and status not in (0, _NO_MEMORY):
-        return RuntimeError(f"A child process ended with status {status}.")
-    if not by:
-        return ExceededError("memory")
-    return ExceededError("seconds") if by == "time" else ExceededError("crash", by)
 
 
 def serve(seconds: float, megabytes: int) -> None:

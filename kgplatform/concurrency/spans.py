@@ -1,8 +1,13 @@
-"""Spans of OpenTelemetry, in a process that has it loaded; in any other, nothing.
+"""How long work takes: spans of OpenTelemetry, in a process that has it loaded, and the stages of a job.
 
     with span("chat gpt-4.1-mini", {"gen_ai.operation.name": "chat"}) as tell:
         …
         tell({"gen_ai.usage.input_tokens": 812})
+
+    watch = Stopwatch()
+    with watch.stage("read"):
+        …
+    watch.seconds, watch.total()      # {"read": 0.4}, 0.5
 
 Names and attributes are those of the semantic conventions for generative models and for databases. Who sets up the SDK,
 or starts a program with `opentelemetry-instrument`, sees every question with its steps, calls and statements.
@@ -12,7 +17,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar
@@ -59,3 +64,40 @@ def _within(context: Any, outer: Any, work: Callable[[], T]) -> T:
         return work()
     finally:
         context.detach(token)
+
+
+class Stopwatch:
+    """``seconds`` by stage. What a stage within another takes is not counted for the outer one, too."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._started = time.perf_counter()
+        self._inside = 0.0
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Count the time of the ``with`` block for the stage ``name``, unless it raises."""
+        started, outside, self._inside = time.perf_counter(), self._inside, 0.0
+        yield
+        spent = time.perf_counter() - started
+        self.add({name: spent - self._inside})
+        self._inside = outside + spent
+
+    def each(self, name: str, items: Iterable[T]) -> Iterator[T]:
+        """``items``, with the time that it takes to come by each counted for the stage ``name``."""
+        iterator = iter(items)
+        while True:
+            with self.stage(name):
+                item = next(iterator, self)
+            if item is self:
+                return
+            yield item  # type: ignore[misc]  # nobody's items are this watch
+
+    def add(self, seconds: Mapping[str, float]) -> None:
+        """Count ``seconds`` by stage that another has measured."""
+        for name, spent in seconds.items():
+            self.seconds[name] = self.seconds.get(name, 0.0) + spent
+
+    def total(self) -> float:
+        """Seconds since the beginning, stages or not."""
+        return time.perf_counter() - self._started

@@ -157,16 +157,10 @@ def bound_memory(most: int) -> None:
 
 
 def held_memory() -> int:
-    """The bytes of memory that this process holds; where the system does not tell, the most that it ever held."""
-    if resource is None:
-        import psutil
+    """The bytes of memory that this process holds."""
+    import psutil
 
-        return int(psutil.Process().memory_info().rss)
-    try:
-        pages = (_PROC / "self" / "statm").read_bytes().split()[1]
-    except OSError:
-        return int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)  # in bytes on macOS
-    return int(pages) * int(resource.getpagesize())
+    return int(psutil.Process().memory_info().rss)
 
 
 _ON_THE_WALL = 20

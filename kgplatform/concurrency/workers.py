@@ -105,7 +105,9 @@ class LocalWorkers:
         while not self._over and not task.future.done():
             try:
                 child = child or self._started(at)
-                answer = _asked(child, task.sent)
+                assert child.stdin is not None and child.stdout is not None  # both are pipes
+                send(child.stdin, task.sent)
+                is_result, value = pickle.loads(received(child.stdout))
             except (OSError, EOFError):
                 if child is not None:
                     ended(child)
@@ -115,7 +117,6 @@ class LocalWorkers:
                     said = f"The same task killed {task.deaths} workers in a row, possibly out of memory."
                     task.future.set_exception(KgError(f"{said} Use fewer workers."))
             else:
-                is_result, value = answer
                 if is_result:
                     task.future.set_result(value)
                 else:
@@ -140,13 +141,6 @@ def started(statement: str, errors: int | None = None) -> subprocess.Popen[bytes
     # Parsers in Rust that are refused memory would wait for ever for the memory that a backtrace takes.
     environment = os.environ | {"RUST_BACKTRACE": "0"}
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=errors, env=environment, **own_session())
-
-
-def _asked(child: subprocess.Popen[bytes], sent: bytes) -> tuple[bool, Any]:
-    assert child.stdin is not None and child.stdout is not None  # both are pipes
-    send(child.stdin, sent)
-    answer: tuple[bool, Any] = pickle.loads(received(child.stdout))
-    return answer
 
 
 def send(pipe: IO[bytes], content: bytes) -> None:
@@ -185,20 +179,12 @@ def serve(ready: str) -> None:
             sent = received(source)
         except EOFError:
             return
-        send(sink, pickle.dumps(answer_of(_call, sent), pickle.HIGHEST_PROTOCOL))
-
-
-def _call(sent: bytes) -> Any:
-    function, argument = pickle.loads(sent)
-    return function(argument)
-
-
-def answer_of(function: Callable[[Any], Any], argument: Any) -> tuple[bool, Any]:
-    """Whether ``function`` returned, with its result or its traceback."""
-    try:
-        return True, function(argument)
-    except Exception:  # noqa: BLE001 -- whatever it is, who asked is told
-        return False, traceback.format_exc()
+        try:
+            function, argument = pickle.loads(sent)
+            answer = True, function(argument)
+        except Exception:  # noqa: BLE001 -- whatever it is, who asked is told
+            answer = False, traceback.format_exc()
+        send(sink, pickle.dumps(answer, pickle.HIGHEST_PROTOCOL))
 
 
 def pipes_of_child() -> tuple[IO[bytes], IO[bytes]]:

@@ -36,7 +36,7 @@ from kgplatform.evaluate.terms import Question
 from kgplatform.models.chat import Chat
 from kgplatform.models.forms import Form, text
 from kgplatform.models.reply import ask
-from kgplatform.models.reply_cache import cache_key
+from kgplatform.models.request import cache_key
 from kgplatform.prompt import Messages, fence_for, render
 from kgplatform.records import SILENT, Progress
 from kgplatform.text import counted, tidy, unknown

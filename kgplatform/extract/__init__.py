@@ -67,21 +67,16 @@ def make_extractor(name: str | Extractor | None, recorded: str | Path | None, ch
     if chosen == "local":
         return LocalExtractor()
     if plug_ins.is_installed("extractor", chosen):
-        return _plugged_in(chosen, chat)
+        made = plug_ins.made("extractor", chosen, chat, "name", "default_mode", "extract")
+        if made.default_mode not in MODES:
+            raise plug_ins.broken("extractor", chosen, f"its default_mode is none of {', '.join(MODES)}")
+        return cast(Extractor, made)
     raise InputError(unknown("extractor", chosen, extractors()))
 
 
 def extractors() -> tuple[str, ...]:
     """The names of the platform's own, and of those that other packages add."""
     return (*EXTRACTORS, *plug_ins.names("extractor"))
-
-
-def _plugged_in(name: str, chat: Chat | None) -> Extractor:
-    """What the plug-in ``name`` makes of the language model. Raises ``SettingError``."""
-    made = plug_ins.made("extractor", name, chat, "name", "default_mode", "extract")
-    if made.default_mode not in MODES:
-        raise plug_ins.broken("extractor", name, f"its default_mode is none of {', '.join(MODES)}")
-    return cast(Extractor, made)
 
 
 def request_of(extractor: Extractor, schema: Schema) -> str:

@@ -22,13 +22,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeGuard, get_args
 
-from kgplatform.extract.schema import AttributeType, RelationType, Schema
-from kgplatform.records import (
-    ExtractedAttribute,
-    ExtractedEntity,
-    ExtractedTriple,
-    Extraction,
-)
+from kgplatform.extract.schema import AttributeType, Schema
+from kgplatform.records import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction
 from kgplatform.text import normalise_name, tidy
 
 Mode = Literal["strict", "flexible"]
@@ -196,16 +191,12 @@ def _triple(triple: ExtractedTriple, schema: Schema, listed: Listed) -> Extracte
     is_value = _VALUE.fullmatch(triple.object) or relation is None
     if head and is_value and (key := _key(triple.predicate, triple.object, head, schema)):
         return ExtractedAttribute(triple.subject, key.name, triple.object, triple.quote, sentence=triple.sentence)
-    turned = relation or _passive(triple.predicate, schema)
+    # The relation of the other direction: founded for "founded by", directed_by for "directed".
+    active = _BY.fullmatch(triple.predicate.strip())
+    turned = relation or schema.relation(active[1] if active else f"{triple.predicate} by")
     if turned and head and tail and turned.joins(tail.type, head.type):
         return replace(triple, subject=triple.object, predicate=turned.name, object=triple.subject)
     return triple
-
-
-def _passive(predicate: str, schema: Schema) -> RelationType | None:
-    """The relation of the other direction: founded for "founded by", directed_by for "directed"."""
-    active = _BY.fullmatch(predicate.strip())
-    return schema.relation(active[1]) if active else schema.relation(f"{predicate} by")
 
 
 def _key(said: str, value: str, owner: ExtractedEntity, schema: Schema) -> AttributeType | None:

@@ -12,13 +12,13 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from os.path import commonprefix
 
 from kgplatform.records import ExtractedEntity, Extraction, Passage
 from kgplatform.text import WORD, is_unspaced, normalise_name, tidy
 from kgplatform.text.languages import language_of
 from kgplatform.text.matching import Place, find_words, fold_words
-from kgplatform.text.numbered import numbered
-from kgplatform.text.sentences import sentences
+from kgplatform.text.sentences import numbered, sentences
 
 LONGEST = 200
 """Characters of a name: titles of treaties have 150. Of 17,657 in MuSiQue (GPT-3.5) the longest has 79."""
@@ -173,11 +173,8 @@ def _stands(word: str, there: frozenset[str]) -> bool:
     if word in there or not word.isalpha():
         return word in there
     least = max(3, len(word) * _ALIKE)
-    return any(_shared(word, other) >= max(least, _ALIKE * len(other)) for other in there if other[:3] == word[:3])
-
-
-def _shared(one: str, other: str) -> int:
-    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    near = (other for other in there if other[:3] == word[:3])
+    return any(len(commonprefix((word, other))) >= max(least, _ALIKE * len(other)) for other in near)
 
 
 @lru_cache(maxsize=256)

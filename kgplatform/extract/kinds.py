@@ -115,7 +115,10 @@ def kinds_of(
     _share_acronyms(mentions, kinds)
     _share_firms(mentions, kinds)
     _share_surnames(mentions, kinds)
-    kinds.update((normalise_name(name), "Person") for text, _ in lines for name in _authors(text))
+    for text, _ in lines:
+        authors = _REFERENCE.findall(text)
+        if len(authors) > 1 or " et al" in text:
+            kinds.update((normalise_name(name), "Person") for name in authors)
     return kinds
 
 
@@ -142,15 +145,7 @@ def _around(text: str, span: Span, technical: bool, german: bool) -> Iterator[tu
         yield span.kind, _LIKELY
     found = _LAST_WORD.search(before, max(0, len(before) - 24))
     last = found[1] if found else ""
-    yield from _by_words_before(before, last, span)
-    yield from _by_words_after(after, span)
-    if german and not after.startswith("-"):  # of "die XY-Datei", XY is a concept; alone it may be a firm, a share
-        return
-    yield from _in_a_manual(before, after, span) if technical else _by_place(last, after, span)
-
-
-def _by_words_before(before: str, last: str, span: Span) -> Iterator[tuple[str, int]]:
-    """``last``: the word that stands directly before the name; it says which pattern can match at all."""
+    # The word directly before the name says which pattern can match at all.
     did_it = last in _BEFORE_AUTHORS and _BY_A_PERSON.search(before) and _is_full_name(span.name)
     if did_it or last in _TITLES or (last in ("by", "starring", "stars", "star") and _BY.search(before)):
         yield "Person", _LIKELY
@@ -158,9 +153,6 @@ def _by_words_before(before: str, last: str, span: Span) -> Iterator[tuple[str, 
         yield "Place", _LIKELY
     elif last in NOUN_KINDS and _NOUN_BEFORE.search(before):
         yield NOUN_KINDS[last], _LIKELY
-
-
-def _by_words_after(after: str, span: Span) -> Iterator[tuple[str, int]]:
     several = " " in span.name
     may_act = not span.name.isupper() and not _PLURAL.fullmatch(span.name)
     if may_act and (_PERSON_AFTER.match(after) or (several and _SAID.match(after))):
@@ -172,6 +164,9 @@ def _by_words_after(after: str, span: Span) -> Iterator[tuple[str, int]]:
         yield _HEADS[match[1]], _LIKELY
     if (match := _BRACKET.match(after)) is not None and match[1].islower() and span.name.isupper():
         yield "Concept", _LIKELY
+    if german and not after.startswith("-"):  # of "die XY-Datei", XY is a concept; alone it may be a firm, a share
+        return
+    yield from _in_a_manual(before, after, span) if technical else _by_place(last, after, span)
 
 
 def _in_a_manual(before: str, after: str, span: Span) -> Iterator[tuple[str, int]]:
@@ -219,11 +214,6 @@ def _may_be_place(name: str) -> bool:
     )
 
 
-def _authors(text: str) -> Sequence[str]:
-    found = _REFERENCE.findall(text)
-    return found if len(found) > 1 or " et al" in text else ()
-
-
 def _share_in_lists(lines: Sequence[Line], kinds: dict[str, str]) -> None:
     """Names of people and of places beside others of their kind: "Ada Quill, Bo Stone and Xu Reed"."""
     for text, spans in lines:
@@ -258,15 +248,13 @@ def _looks_like(name: str, kind: str) -> bool:
 def _share_acronyms(mentions: Sequence[Mention], kinds: dict[str, str]) -> None:
     """An acronym in brackets is of the kind of what it stands behind."""
     for text, span in mentions:
-        if (match := _ACRONYM.match(text, span.end)) is not None and _abbreviates(match[1], span.name):
+        if (match := _ACRONYM.match(text, span.end)) is None:
+            continue
+        initials = [word[0].lower() for word in span.name.split() if word.lower() not in FUNCTION_WORDS]
+        if len(initials) > 1 and match[1][0].lower() == initials[0] and len(match[1]) <= len(initials) + 2:
             kind = known_kind(span.name, kinds)
             if kind is not None and kind_of_name(match[1]) is None:
                 kinds[normalise_name(match[1])] = kind
-
-
-def _abbreviates(acronym: str, name: str) -> bool:
-    initials = [word[0].lower() for word in name.split() if word.lower() not in FUNCTION_WORDS]
-    return len(initials) > 1 and acronym[0].lower() == initials[0] and len(acronym) <= len(initials) + 2
 
 
 def _share_firms(mentions: Sequence[Mention], kinds: dict[str, str]) -> None:
@@ -287,13 +275,14 @@ def _share_surnames(mentions: Sequence[Mention], kinds: dict[str, str]) -> None:
         words = span.name.split()
         if words[-1] in speakers and _looks_like(span.name, "Person"):
             kinds.setdefault(normalise_name(span.name), kind_of_name(span.name) or "Person")
-        if 1 < len(words) < 5 and known_kind(span.name, kinds) == "Person" and _has_surname(words):
+        is_person = 1 < len(words) < 5 and known_kind(span.name, kinds) == "Person"
+        # "King Olaf" and "Olaf of Lund" do not end with a surname.
+        if (
+            is_person
+            and words[-2].lower() not in ("of", "the")
+            and words[0].lower() not in WORDS["first words of Person"]
+        ):
             people |= {words[0], words[-1]}
     for _, span in mentions:
         if span.name in people and len(span.name) > 2 and not span.name.isupper():
             kinds.setdefault(normalise_name(span.name), "Person")
-
-
-def _has_surname(words: Sequence[str]) -> bool:
-    """Whether a name of a person ends with one: "King Olaf" and "Olaf of Lund" do not."""
-    return words[-2].lower() not in ("of", "the") and words[0].lower() not in WORDS["first words of Person"]

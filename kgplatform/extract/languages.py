@@ -133,7 +133,10 @@ def _is_institution(words: Sequence[str]) -> bool:
 def _person_end(words: Sequence[str], titled: bool) -> int | None:
     """How many of ``words`` are a person's name: given names, initials and particles, and one surname."""
     end = 0
-    while end < len(words) - 1 and _is_given(words[end], first=end == 0):
+    while end < len(words) - 1:
+        is_given = all(part in GIVEN_NAMES for part in words[end].lower().split("-"))
+        if not is_given and (end == 0 or len(words[end].strip(".")) != 1):
+            break
         end += 1
     if end == 0 and not titled:
         return None
@@ -144,11 +147,6 @@ def _person_end(words: Sequence[str], titled: bool) -> int | None:
     if not surname[0].isupper() or lowered in GERMAN | _LEAD | _TITLES | {"the", "and"} or len(surname) < 2:
         return None
     return None if titled and end == 0 and _is_institution(words) else end + 1
-
-
-def _is_given(word: str, *, first: bool) -> bool:
-    parts = word.lower().split("-")
-    return all(part in GIVEN_NAMES for part in parts) or (not first and len(word.strip(".")) == 1)
 
 
 def _alone(token: re.Match[str], words: DocumentWords) -> Span | None:
@@ -166,7 +164,9 @@ def _alone(token: re.Match[str], words: DocumentWords) -> Span | None:
     ):
         return Span(word, token.start("word"), token.end("word"))
     known = known_name(head) if head != word else None
-    if known is None and ("." in head or _is_reference(token)):  # "Z.B.", "[ABC-DEF]"
+    text, start = token.string, token.start()
+    is_reference = "-" in word and text[:start].endswith("[") and text.startswith("]", token.end())
+    if known is None and ("." in head or is_reference):  # "Z.B.", "[ABC-DEF]"
         return None
     long = len(head) > 2 or (not words.technical and words.capital.get(head, 0) > 1)
     plain = head.lower() in GERMAN or head.capitalize() in words.capital
@@ -175,11 +175,6 @@ def _alone(token: re.Match[str], words: DocumentWords) -> Span | None:
     if known is None and not acronym:
         return None
     return Span(head, token.start("word"), token.start("word") + len(head), known)
-
-
-def _is_reference(token: re.Match[str]) -> bool:
-    text = token.string
-    return "-" in token["word"] and text[: token.start()].endswith("[") and text.startswith("]", token.end())
 
 
 def _is_run_together(word: str, words: DocumentWords) -> bool:
@@ -241,36 +236,26 @@ def _parted(text: str, span: Span, language: str) -> Iterator[Span]:
 
 def _bare(text: str, start: int, span: Span, language: str) -> Span | None:
     """The name without what is no part of it; None where nothing is left that is one."""
-    opens = _opens(text, start, span)
+    # What begins a sentence, or is quoted there, may have any first word.
+    before = text[start : span.start]
+    opens = not any(letter.isalnum() for letter in before) or before.rstrip()[-1:] in _QUOTES
     elided = _ELIDED.match(span.name.lower() if opens else span.name)
     if elided is not None and text[span.start :].lower().startswith(elided[0]):
         span = _from(span, elided.end())
-    if opens and _is_word(first := span.name.partition(" ")[0], language):
+    first = span.name.partition(" ")[0]
+    if opens and (is_common_in(first.lower(), language) or first.lower() in _OPENERS):
         span = _from(span, len(first))
     year = _YEAR.search(span.name)
     if year is not None and _YEAR_AFTER.match(text, span.end):
         span = replace(span, name=span.name[: year.start()], end=span.end - len(year[0]))
     if not span.name or _NUMERAL.match(span.name) or span.name.isdecimal():
         return None
-    return None if language == "ja" and _is_no_japanese_name(span.name) else span
-
-
-def _opens(text: str, start: int, span: Span) -> bool:
-    """Whether the name begins its sentence or what is quoted there: its first word may be any."""
-    before = text[start : span.start]
-    return not any(letter.isalnum() for letter in before) or before.rstrip()[-1:] in _QUOTES
-
-
-def _is_word(word: str, language: str) -> bool:
-    return is_common_in(word.lower(), language) or word.lower() in _OPENERS
+    # An ordinary word in katakana, or made of some ("メディア", "メインスタジアム"), or a list.
+    is_plain = language == "ja" and (_LOAN_WORDS.match(span.name) or _LIST.match(span.name))
+    return None if is_plain else span
 
 
 def _from(span: Span, at: int) -> Span:
     """The name without its first ``at`` characters."""
     left = span.name[at:].lstrip()
     return replace(span, name=left, start=span.end - len(left))
-
-
-def _is_no_japanese_name(name: str) -> bool:
-    """Whether ``name`` is an ordinary word in katakana or made of some ("メディア", "メインスタジアム"), or a list."""
-    return _LOAN_WORDS.match(name) is not None or _LIST.match(name) is not None

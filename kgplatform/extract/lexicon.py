@@ -10,22 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from importlib import resources
 
 from kgplatform.extract.schema import Schema
+from kgplatform.text.languages import word_lists
 
-
-def _read_lists(file: str) -> dict[str, frozenset[str]]:
-    source = (resources.files("kgplatform.extract") / file).read_text("utf-8")
-    lists = re.sub("^#.*\n", "", source, flags=re.M).split("\n\n")
-    return {name.strip(): frozenset(words.split()) for name, _, words in (each.partition(":") for each in lists)}
-
-
-WORDS = _read_lists("words.txt")
+WORDS = word_lists("kgplatform.extract", "words.txt")
 """The lists of ``words.txt`` by their names."""
 
-_COMMON = _read_lists("common.txt")["common"]
-_KNOWN_LISTS = _read_lists("known.txt")
+_COMMON = word_lists("kgplatform.extract", "common.txt")["common"]
+_KNOWN_LISTS = word_lists("kgplatform.extract", "known.txt")
 GIVEN_NAMES = _KNOWN_LISTS["given names"]
 PEOPLES = _KNOWN_LISTS["peoples"]
 _KNOWN = {
@@ -84,18 +77,15 @@ def kind_of_name(name: str) -> str | None:
         return None
     if parts[:2] == ["world", "war"]:
         return "Event"
-    if (numbered := _numbered(parts)) is not None:
-        return numbered
+    # A standard or a product by what stands before its number: "RFC 2411", "PostgreSQL 12".
+    if len(parts) == 2 and parts[1].replace(".", "").isdecimal():
+        if parts[0] in _STANDARDS:
+            return "Work"
+        if known_name(parts[0]) == "Product":
+            return "Product"
     if parts[0] in GIVEN_NAMES and (_INITIAL.search(name) or (len(parts) == 2 and parts[1] in _SURNAMES)):
         return "Person"
     return _by_its_head(parts) or ("Person" if _is_person(parts, name) else None)
-
-
-def _numbered(parts: Sequence[str]) -> str | None:
-    """A standard or a product by what stands before its number: "RFC 2411", "PostgreSQL 12"."""
-    if len(parts) == 2 and parts[1].replace(".", "").isdecimal():
-        return "Work" if parts[0] in _STANDARDS else "Product" if known_name(parts[0]) == "Product" else None
-    return None
 
 
 def _by_its_head(parts: Sequence[str]) -> str | None:

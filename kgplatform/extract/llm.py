@@ -25,12 +25,11 @@ from kgplatform.models.chat import Chat
 from kgplatform.models.forms import Form
 from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.models.reply import ask
-from kgplatform.models.reply_cache import cache_key
-from kgplatform.models.request import json_schema
+from kgplatform.models.request import cache_key, json_schema
 from kgplatform.prompt import Messages, render
 from kgplatform.records import Document, Extraction, Passage
 from kgplatform.text import node_id, tidy
-from kgplatform.text.numbered import lines
+from kgplatform.text.sentences import lines
 
 STAGE = "extract"
 FACTS_STAGE = "facts"

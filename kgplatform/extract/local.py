@@ -60,13 +60,6 @@ _EDGE = r"[A-Za-z0-9\u00c0-\u024f\u0370-\u052f]"
 _PERSON_KEYS = ("born", "died")
 
 
-def _title_pattern(forms: Sequence[str]) -> re.Pattern[str]:
-    """Finds the forms of the document's name as whole words, the longest first; none of one letter."""
-    ordered = sorted((form for form in forms if len(form) > 1), key=lambda form: (-len(form), form))
-    written = "|".join(r"\s+".join(map(re.escape, form.split())) for form in ordered)
-    return re.compile(f"(?:(?<!{_EDGE})|(?!{_EDGE}))(?:{written})(?:(?<!{_EDGE})|(?!{_EDGE}))" if ordered else "(?!)")
-
-
 @dataclass(frozen=True, slots=True)
 class _Finder:
     """Finds the names of a sentence. ``title`` finds the forms of the document's name in a text.
@@ -91,7 +84,14 @@ class _Finder:
             found = names(text, start, end, self.words)
             if self.language not in ("", ENGLISH):
                 found = corrected(text, start, found, self.language)
-        found = _with_titles(text, sentence, self.title, found)
+        # The document's own name too; a name inside a mention of the title is a part of it.
+        own = [
+            Span(tidy(match[0]), match.start(), match.end())
+            for match in self.title.finditer(text, sentence.start, sentence.end)
+            if not any(span.start <= match.start() and match.end() <= span.end for span in found)
+        ]
+        kept = [span for span in found if not any(mine.start <= span.start and span.end <= mine.end for mine in own)]
+        found = sorted(kept + own, key=lambda span: (span.start, -span.end))
         if self.terms:
             recurring = terms(text, start, end, self.terms)
             fresh = [term for term in recurring if not any(s.start < term.end and term.start < s.end for s in found)]
@@ -176,7 +176,11 @@ def _read(document: Document) -> _Reading:
     forms = _forms(document, words)
     fewest = FEWEST_IN_A_MANUAL if words.technical else FEWEST_REPEATS
     recurring = recurring_terms(document.text, fewest) if is_plain else frozenset()
-    finder = _Finder(words, recurring, _title_pattern(forms), language_without_elisions(document.text))
+    # The forms of the document's name as whole words, the longest first; none of one letter.
+    ordered = sorted((form for form in forms if len(form) > 1), key=lambda form: (-len(form), form))
+    written = "|".join(r"\s+".join(map(re.escape, form.split())) for form in ordered)
+    title = f"(?:(?<!{_EDGE})|(?!{_EDGE}))(?:{written})(?:(?<!{_EDGE})|(?!{_EDGE}))" if ordered else "(?!)"
+    finder = _Finder(words, recurring, re.compile(title), language_without_elisions(document.text))
     found = [finder.find(document.text, place) for place in places]
     if words.german and (surnames := surnames_of([span for spans in found for span in spans])):
         finder = replace(finder, surnames=surnames)
@@ -318,17 +322,6 @@ def _line(passage: Passage, sentence: Sentence, reading: _Reading) -> _Line:
     )
 
 
-def _with_titles(text: str, sentence: Sentence, title: re.Pattern[str], found: list[Span]) -> list[Span]:
-    """The names and the document's own; a name inside a mention of the title is a part of it."""
-    own = [
-        Span(tidy(match[0]), match.start(), match.end())
-        for match in title.finditer(text, sentence.start, sentence.end)
-        if not any(span.start <= match.start() and match.end() <= span.end for span in found)
-    ]
-    kept = [span for span in found if not any(mine.start <= span.start and span.end <= mine.end for mine in own)]
-    return sorted(kept + own, key=lambda span: (span.start, -span.end))
-
-
 def _entities(
     lines: Sequence[_Line], of_document: Sequence[str], schema: Schema, kinds: Mapping[str, str]
 ) -> Iterator[ExtractedEntity]:
@@ -355,12 +348,9 @@ def _facts(lines: Sequence[_Line]) -> Iterator[AtomicFact]:
         for span in line.spans:
             by_key.setdefault(normalise_name(span.name), span.name)
         key_elements = tuple(by_key.values())
-        if len(key_elements) > 1 or (key_elements and _names_a_people(line.text)):
+        peoples = (word[0].isupper() and word.lower() in PEOPLES for word in WORD.findall(line.text))
+        if len(key_elements) > 1 or (key_elements and any(peoples)):
             yield AtomicFact(tidy(line.text), key_elements, quote=line.text)
-
-
-def _names_a_people(text: str) -> bool:
-    return any(word[0].isupper() and word.lower() in PEOPLES for word in WORD.findall(text))
 
 
 FEWEST_REPEATS, FEWEST_IN_A_MANUAL = 3, 5
@@ -424,7 +414,7 @@ def _candidates(text: str) -> Iterator[tuple[str, int, int]]:
 
 _PARTICIPLE = re.compile(r"(?:ly|ed|(?<!operat)(?<!programm)(?<!mail)(?<!process)(?<!comput)(?<!spr)ing)\Z")
 _VERB_FORMS = frozenset(verb + ending for verb in WORDS["verbs"] for ending in ("s", "es", "ing")) - {
-    *("uses", "ends", "works"),
+    *("uses", "ends", "works")
 }
 
 

@@ -327,8 +327,9 @@ _MOST_WORDS = 4
 def is_adjective(text: str, tokens: Tokens, first: int, last: int, end: int) -> bool:
     """Whether the words say of what people or kind something is: "Swedish", "the Darwinian view", "an Actress"."""
     word, left = tokens[first]["word"], tokens[first].start()
-    if last - first == 2:
-        return _is_people(word.lower(), tokens[first + 1]["word"].lower())
+    if last - first == 2:  # "South African", "Puerto Rican", "Anglo-Saxon German"
+        is_second = tokens[first + 1]["word"].lower() in PEOPLES | {"rican", "lankan"}
+        return is_second and (word.lower() in PEOPLES or word.lower() in _BEFORE_PEOPLES)
     if last - first > 2:
         return False
     known = kind_of_name(word)
@@ -377,11 +378,6 @@ def is_citation(text: str, left: int, right: int) -> bool:
     """Whether what stands there is the mark of a reference: "[Qui14]"."""
     bracketed = text[left - 1 : left] == "[" and text[right : right + 1] == "]"
     return bracketed and any(letter.isdecimal() for letter in text[left:right])
-
-
-def _is_people(first: str, second: str) -> bool:
-    """Whether two words are an adjective: "South African", "Puerto Rican", "Anglo-Saxon German"."""
-    return second in PEOPLES | {"rican", "lankan"} and (first in PEOPLES or first in _BEFORE_PEOPLES)
 
 
 def is_inflected(run: Sequence[str], words: DocumentWords) -> bool:

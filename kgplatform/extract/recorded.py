@@ -97,8 +97,14 @@ class Placed:
 
     def part(self, passage: Passage) -> Extraction:
         """The items that begin in ``passage``; those that begin nowhere are the first passage's."""
+        is_first, inside = passage.index == 0, range(passage.start, passage.end)
+
+        def is_named(offsets: Sequence[int]) -> bool:
+            at = bisect_left(offsets, passage.start)
+            return offsets[at] < passage.end if at < len(offsets) else is_first and not offsets
+
         parts = {
-            kind: tuple(item for item, offset in items if _begins_in(offset, passage))
+            kind: tuple(item for item, at in items if (is_first if at is None else at in inside))
             for kind, items in self.items.items()
         }
         used = {normalise_name(name) for triple in parts["triples"] for name in (triple.subject, triple.object)}
@@ -106,9 +112,9 @@ class Placed:
         entities = tuple(
             entity
             for entity, offsets in zip(self.extraction.entities, self.mentions, strict=True)
-            if _names(offsets, passage) or normalise_name(entity.name) in used
+            if is_named(offsets) or normalise_name(entity.name) in used
         )
-        malformed = self.extraction.malformed if passage.index == 0 else ()
+        malformed = self.extraction.malformed if is_first else ()
         return Extraction(entities=entities, malformed=malformed, **parts)
 
 
@@ -131,17 +137,6 @@ def place_items(extraction: Extraction, document: Document) -> Placed:
 def _mentions(entity: ExtractedEntity, text: str) -> list[int]:
     places: Sequence[Place | None] = find_names(entity.name, text) or [find_words(entity.quote or entity.name, text)]
     return [place.start for place in places if place]
-
-
-def _begins_in(offset: int | None, passage: Passage) -> bool:
-    return passage.index == 0 if offset is None else passage.start <= offset < passage.end
-
-
-def _names(offsets: Sequence[int], passage: Passage) -> bool:
-    if not offsets:
-        return passage.index == 0
-    at = bisect_left(offsets, passage.start)
-    return at < len(offsets) and offsets[at] < passage.end
 
 
 _OPEN_IE = ("extracted_entities", "extracted_triples")

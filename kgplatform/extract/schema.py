@@ -205,17 +205,11 @@ def load_schema(name_or_path: str | Path) -> Schema:
     """
     name, shipped = str(name_or_path), shipped_schemas()
     if name in shipped:
-        return _shipped(name)
+        return _of_shipped_file(Path(str(data_folder("schemas") / f"{name}.yaml")))
     path = Path(name_or_path).expanduser()
     if not path.exists():
         raise SchemaError(f"{unknown('schema', name, shipped)} Or give a YAML or JSON file.")
     return _of_file(path)
-
-
-@cache
-def _shipped(name: str) -> Schema:
-    """Read once: a server looks these up with each upload."""
-    return _of_file(Path(str(data_folder("schemas") / f"{name}.yaml")))
 
 
 def _of_file(path: Path) -> Schema:
@@ -223,6 +217,9 @@ def _of_file(path: Path) -> Schema:
         return schema_of_text(path.read_text(encoding="utf-8-sig"), path)
     except (OSError, UnicodeDecodeError) as error:
         raise SchemaError(f"The schema {path} cannot be read: {error}.") from error
+
+
+_of_shipped_file = cache(_of_file)  # a server looks these up with each upload
 
 
 def schema_of_text(text: str, name: str | Path = "schema.yaml") -> Schema:
@@ -478,10 +475,8 @@ def _in_our_form(content: Content) -> Content:
     if "node_types" in content:
         return _from_graph_schema(content)
     if "Nodes" in content:
-        return {
-            key.lower().replace("nodes", "entities"): _list(content, key)
-            for key in ("Nodes", "Relations", "Attributes")
-        }
+        keys = {"entities": "Nodes", "relations": "Relations", "attributes": "Attributes"}
+        return {ours: _list(content, theirs) for ours, theirs in keys.items()}
     return content
 
 
@@ -505,7 +500,11 @@ def _from_graph_schema(content: Content) -> Content:
     relations = [{**_labelled(each), "pairs": []} for each in _list(content, "relationship_types")]
     by_name = {each["name"]: each for each in relations}
     for pattern in _list(content, "patterns"):
-        head, name, tail = _pattern(pattern)
+        if isinstance(pattern, Mapping):
+            pattern = [pattern.get("source"), pattern.get("relationship"), pattern.get("target")]
+        if not isinstance(pattern, list) or [type(each) for each in pattern] != [str] * 3:
+            raise SchemaError(f"A pattern must be source, relationship and target, not {pattern!r}.")
+        head, name, tail = pattern
         if name not in by_name:
             raise SchemaError(f"A pattern names the relationship {name!r}, which is not in relationship_types.")
         by_name[name]["pairs"].append([head, tail])
@@ -518,14 +517,6 @@ def _labelled(value: object) -> Content:
     if not isinstance(given, dict) or not isinstance(given.get("label"), str):
         raise SchemaError(f"A node or relationship type must be a text or have a label, not {value!r}.")
     return {"name": given["label"], "description": given.get("description") or ""}
-
-
-def _pattern(value: object) -> list[str]:
-    if isinstance(value, Mapping):
-        value = [value.get("source"), value.get("relationship"), value.get("target")]
-    if not isinstance(value, list) or [type(each) for each in value] != [str] * 3:
-        raise SchemaError(f"A pattern must be source, relationship and target, not {value!r}.")
-    return value
 
 
 def _list(content: Content, key: str) -> list[Any]:

@@ -1,7 +1,6 @@
 """What extractors send, read into an ``Extraction``: whatever wraps it, and in whose form it is.
 
     {"entities": [["Ada", "Person"]], "statements": [["Ada", "born_in", "London", "2"]]}      prompts/ingest/extract.md
-    {"statements": [["2", "Ada", "Person", "born_in", "London", "Place"]]}                    ours before
     {"entities": [{"name", "type"}], "triples": [{"subject", "predicate", "object", "quote"}]}   ours before, recordings
     {"attributes": {"Ada": ["born: 1815"]}, "entity_types": {"Ada": "Person"}, "new_schema_types": …}   Youtu-GraphRAG
     {"nodes": [{"id", "label", "properties"}], "relationships": [{"type", "start_node_id", …}]}         neo4j-graphrag
@@ -33,7 +32,7 @@ from kgplatform.records import (
 )
 from kgplatform.text import normalise_name, tidy
 from kgplatform.text.matching import find_names, find_words
-from kgplatform.text.numbered import numbered, numbers_in
+from kgplatform.text.sentences import numbered, numbers_in
 
 KEYS = ("entities", "triples", "attributes", "facts", "proposals", "entity_types", "new_schema_types")
 
@@ -60,8 +59,6 @@ _UNSTATED_CONFIDENCE = 0.9
 """Of a proposal without a figure: the prompt asks for those above this only."""
 _PLAIN = 4
 """Texts of a statement: subject, relation, object, and the number of its sentence."""
-_TYPED = 6
-"""Texts of a statement whose subject and object have their types behind them."""
 _WORDS_OF_A_FACT = 4
 """Fewer are a key element, whose place is behind the fact."""
 _DETAIL = 160
@@ -142,7 +139,6 @@ def _words(number: int | None, text: str) -> str:
 def _entities(content: Mapping[str, Any]) -> list[ExtractedEntity | Malformed]:
     """Entities in order; the type that ``entity_types`` gives goes to those without one."""
     listed = [_entity(item) for item in _named(content.get("entities"), "entities")]
-    listed += [_entity(pair) for item in _members(content.get("statements"), "") for pair in _typed(item)]
     every = [*listed, *(_entity(item) for item in _named(content.get("entity_types"), "entity types"))]
     typed = {
         normalise_name(each.name): each for each in reversed(every) if isinstance(each, ExtractedEntity) and each.type
@@ -209,19 +205,11 @@ def _statements(
     return list(found.values())
 
 
-def _typed(item: object) -> list[list[object]]:
-    """The named things of a statement of six texts, each with its type."""
-    pairs = [item[1:3], item[4:6]] if isinstance(item, list) and len(item) == _TYPED else []
-    return [pair for pair in pairs if _text(pair[0]) and plain(str(pair[1])) not in ("value", "")]
-
-
 def _statement(item: object, names: Sequence[str], text: str) -> ExtractedTriple | ExtractedAttribute | Malformed:
     """What joins two of the entities of these ``names`` is a triple, and what else one of them has an attribute."""
     number, members = _numbered(_with_number_first(item, names, text), text)
-    if len(members) == _TYPED - 1:
-        members = [members[0], *members[2:4]]
     if len(members) != 3 or not all(members):
-        return item if isinstance(item, Malformed) else _malformed("statement that is not of four or six texts", item)
+        return item if isinstance(item, Malformed) else _malformed("statement that is not of four texts", item)
     subject, said, object_ = members
     if normalise_name(subject) == normalise_name(object_):
         return _malformed("statement of a thing about itself", item)

@@ -194,8 +194,11 @@ def relations(text: str, spans: Sequence[Span], start: int, end: int, kind_of: K
         relation = _relation(subject.name, between, right.name)
         if relation is None and described and position == 0:
             relation = _relation(left.name, text[described[1] : right.start].rstrip("\"“'«"), right.name)
-        if relation is None or (relation[1] in _OF_WORKS and _names_another(text, right, end)):
+        if relation is None:
             continue
+        after = _FOLLOWS.match(text, right.end, end) if relation[1] in _OF_WORKS else None
+        if after is not None and not _says(after[1]):
+            continue  # who "developed the Quill DS version" did not develop the Quill DS
         if relation[0] != relation[2] and _fits(relation, kind_of):
             yield ExtractedTriple(*relation, quote=text[start:end])
 
@@ -208,12 +211,6 @@ _OF_WORKS = frozenset(_MADE.values()) | {"based on"}
 _IN_A = re.compile(r"\b[Aa]n?\ (?:[a-z-]+\ ){0,2}\Z")
 """Before a name that says of what kind something is: "a holiday Varn Channel Movie starring …"."""
 _FOLLOWS = re.compile(r"\s([a-z]{3,})(?![\w-])")
-
-
-def _names_another(text: str, span: Span, end: int) -> bool:
-    """Whether a noun goes on after the name: who "developed the Quill DS version" did not develop the Quill DS."""
-    after = _FOLLOWS.match(text, span.end, end)
-    return after is not None and not _says(after[1])
 
 
 def _says(word: str) -> bool:

@@ -140,7 +140,8 @@ class DocumentWords:
             lower.update(word for word in words if word[0].islower())
             if not is_shouted(words) and is_running(text, sentence.start, sentence.end, words):
                 capital.update(match["word"] for match in found if _tells(text, sentence.start, match))
-                keywords.update(filter(_is_keyword, words))
+                shouted = (word for word in words if len(word) > 2 and word.isupper() and is_common(word))
+                keywords.update(word for word in shouted if word.lower() not in FUNCTION_WORDS)
         known = [count for word, count in lower.items() if word in _ONLY_GERMAN]
         least, share = (_LEAST_GERMAN, _GERMAN_SHARE) if len(known) >= _LEAST_GERMAN else (2, _GERMAN_THROUGHOUT)
         german = len(known) >= least and sum(known) > share * lower.total()
@@ -151,11 +152,6 @@ class DocumentWords:
         """Whether the document writes ``word`` with a capital inside sentences, and so more often than without."""
         capital, lower = self.capital.get(word, 0), self.lower.get(word.lower(), 0)
         return capital > lower and (not self.technical or (capital > 1 and not lower))
-
-
-def _is_keyword(word: str) -> bool:
-    """Whether an ordinary word, and no function word, stands in capitals."""
-    return len(word) > 2 and word.isupper() and is_common(word) and word.lower() not in FUNCTION_WORDS
 
 
 def _is_technical(text: str, title: str, words: int) -> bool:

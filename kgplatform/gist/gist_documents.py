@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
-from kgplatform.concurrency.stopwatch import Stopwatch
+from kgplatform.concurrency.spans import Stopwatch
 from kgplatform.concurrency.threads import Breaker, Work, run_works
 from kgplatform.errors import ModelError, ReplyError
 from kgplatform.gist.memory import (

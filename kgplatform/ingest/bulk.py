@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kgplatform.concurrency.spool import Shards, Spool
+from kgplatform.concurrency.files import Shards, Spool
 from kgplatform.errors import InputError, ServerError, StoreError
 from kgplatform.ingest.compare import Group
 from kgplatform.ingest.graph_state import define_keys, graph_state, set_state
@@ -42,7 +42,7 @@ from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches
-from kgplatform.settings import Settings, env_name
+from kgplatform.settings import env_name
 
 _SPACE = 4
 """A database is at most so many times as large as the files that it is made of."""
@@ -61,7 +61,9 @@ class FirstBuild:
         self._tools = tools
         self._home = tools.settings.home_folder
         self._folder = self._home / "first-build"
-        self._server = _managed_server(tools.settings, tools.store)
+        server = LocalNeo4j(tools.settings) if tools.settings.neo4j_uri is None else None
+        # The server of the store, if that is the one which is run from here.
+        self._server = server if server and server.connection() == tools.store.connection else None
         self._turn = turn
         self._open = ExitStack()
 
@@ -152,14 +154,6 @@ class FirstBuild:
                 f"Make room, choose another place with {env_name('home')}, or set {env_name('bulk_import')}=0, which "
                 "needs less at a time."
             )
-
-
-def _managed_server(settings: Settings, store: Store) -> LocalNeo4j | None:
-    """The server of ``store``, if that is the one which is run from here."""
-    if settings.neo4j_uri is not None:
-        return None
-    server = LocalNeo4j(settings)
-    return server if server.connection() == store.connection else None
 
 
 def _is_empty(store: Store) -> bool:
@@ -318,7 +312,10 @@ class GraphFiles:
     def write(self) -> None:
         """Write every kind of node after those that its relationships lead to."""
         try:
-            documents = self._documents()
+            documents, now = Numbers(self.nodes), datetime.now(timezone.utc)
+            for rows in self._shards.parts("ingest/documents"):
+                self._number("documents", documents, {row["id"]: {**row, "addedAt": now} for row in rows})
+            self.nodes = documents.end
             passages = self._passages(documents)
             elements = self._elements()
             values = self._values(elements)
@@ -333,19 +330,17 @@ class GraphFiles:
                 new = self._facts("atomic-facts", "atomic", rows, passages)
                 starts = [number for number, row in new.items() for _ in row["elements"]]
                 self._pairs("mentions", starts, elements.of([end for row in new.values() for end in row["elements"]]))
-            self._proposals(passages)
+            types = Numbers(self.nodes)
+            for rows in self._shards.parts("ingest/proposed"):
+                self._number("proposed-types", types, {row["id"]: row for row in rows})
+            self.nodes = types.end
+            self._links("ingest/proposed", "proposed", (passages, "passage"), (types, "id"))
         finally:
             for table in self._all():
                 table.close()
 
     def _all(self) -> Iterator[Table]:
         return chain(self._nodes.values(), self._relationships.values())
-
-    def _documents(self) -> Numbers:
-        documents, now = Numbers(self.nodes), datetime.now(timezone.utc)
-        for rows in self._shards.parts("ingest/documents"):
-            self._number("documents", documents, {row["id"]: {**row, "addedAt": now} for row in rows})
-        return self._counted(documents)
 
     def _passages(self, documents: Numbers) -> Numbers:
         passages = Numbers(self.nodes)
@@ -408,13 +403,6 @@ class GraphFiles:
             times[id_] = times.get(id_, 0) + 1
             relations[id_, kind] = {":TYPE": kind, "fact": id_, "predicate": row["predicate"], "weight": times[id_]}
         self._relationships["relations"].add([(*ends[id_],) for id_, _ in relations], relations.values())
-
-    def _proposals(self, passages: Numbers) -> None:
-        types = Numbers(self.nodes)
-        for rows in self._shards.parts("ingest/proposed"):
-            self._number("proposed-types", types, {row["id"]: row for row in rows})
-        self._counted(types)
-        self._links("ingest/proposed", "proposed", (passages, "passage"), (types, "id"))
 
     def _number(self, table: str, numbers: Numbers, nodes: dict[str, Row], others: str = "") -> dict[int, Row]:
         """Write ``nodes``, in the order of their ids; returns their rows by their numbers.

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Literal
 
 from kgplatform.concurrency.bounded import BoundedCalls
-from kgplatform.concurrency.spool import Spool
+from kgplatform.concurrency.files import Spool
 from kgplatform.concurrency.stopping import Stop
 from kgplatform.concurrency.system import path_of
 from kgplatform.concurrency.workers import LocalWorkers
 from kgplatform.errors import InputError
 from kgplatform.ingest.write import Sink, Writer, document_statements, metadata_statements, remove, waiting_statements
 from kgplatform.neo4j.metadata import metadata_of
-from kgplatform.neo4j.store import Row, Store
+from kgplatform.neo4j.store import Store
 from kgplatform.records import Document, GoneFile, MetadataValue, Passage, Progress, SkippedFile
 from kgplatform.settings import Settings
 from kgplatform.sources.corpus_file import Fields
@@ -164,7 +164,10 @@ class _Files:
 
     def compared(self, group: Sequence[CutDocument], skipped: list[SkippedFile], *, is_last: bool = False) -> Group:
         """The documents of ``group``, and what is gone from the files that end in it; the last one ends all."""
-        sizes = self._sizes([document.source for document, _ in group])
+        # How many documents the graph has of each file that begins here, and of the one that is being read.
+        new = sorted({document.source for document, _ in group} - {self._source})
+        rows = self._store.read("ingest/file_sizes", sources=new) if new else []
+        sizes = {row["source"]: row["documents"] for row in rows} | {self._source: self._size}
         known = _known(
             self._store, [document.id for document, _ in group if sizes.get(document.source) != 0], self._request
         )
@@ -180,12 +183,6 @@ class _Files:
         if is_last:
             result.gone |= self._gone()
         return result
-
-    def _sizes(self, sources: Sequence[str]) -> dict[str, int]:
-        """How many documents the graph has of each file that begins here, and of the one that is being read."""
-        new = sorted(set(sources) - {self._source})
-        rows = self._store.read("ingest/file_sizes", sources=new) if new else []
-        return {row["source"]: row["documents"] for row in rows} | {self._source: self._size}
 
     def _gone(self) -> dict[str, list[str]]:
         """What the graph has of the file that ends here, but the file has not. Mostly counting shows: nothing."""
@@ -287,10 +284,12 @@ def check_prune(store: Store, paths: Sequence[str | Path]) -> None:
 
 def gone_files(store: Store, paths: Sequence[str | Path], *, prune: bool, progress: Progress) -> list[GoneFile]:
     """The files beneath the folders of ``paths`` that are gone; with ``prune``, their documents are removed."""
-    rows = _gone(store, paths)
-    sources = [row["source"] for row in rows]
-    texts = {row["sha256"] for row in rows}
-    asked = {"texts": sorted(texts), "gone": sources, "most": _COPIES}
+    folders = [folder for folder, _ in named_folders(paths)]
+    known = {row["source"] for folder in folders for row in store.read("ingest/files_beneath", folder=_beneath(folder))}
+    sources = sorted(filter(_is_gone, known))
+    rows = store.read("ingest/gone_files", sources=sources) if sources else []
+    rows.sort(key=lambda row: str(row["source"]))
+    asked = {"texts": sorted({row["sha256"] for row in rows}), "gone": sources, "most": _COPIES}
     same = store.read("ingest/files_with_texts", **asked) if rows else []
     elsewhere = {row["sha256"]: row["sources"] for row in same}
     for number, source in enumerate(sources if prune else (), start=1):
@@ -322,13 +321,6 @@ def _nearest(gone: str, sources: Sequence[str]) -> str | None:
     return _shown(max(sources, key=near)) if sources else None
 
 
-def _gone(store: Store, paths: Sequence[str | Path]) -> list[Row]:
-    folders = [folder for folder, _ in named_folders(paths)]
-    known = {row["source"] for folder in folders for row in store.read("ingest/files_beneath", folder=_beneath(folder))}
-    gone = sorted(source for source in known if _is_gone(source))
-    return sorted(store.read("ingest/gone_files", sources=gone), key=lambda row: str(row["source"])) if gone else []
-
-
 def _beneath(folder: Path) -> str:
     return folder.as_uri().rstrip("/") + "/"
 
@@ -341,10 +333,8 @@ def _is_gone(source: str) -> bool:
     """Where a folder cannot be entered, or a server does not answer, nobody knows."""
     try:
         path_of(source).stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except OSError:
-        return False
+    except OSError as error:
+        return isinstance(error, FileNotFoundError | NotADirectoryError)
     return False
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from kgplatform.concurrency.bounded import bounded_calls
 from kgplatform.extract.llm import FACTS_TOKENS, LlmExtractor, extraction_messages, fact_messages, facts_request
 from kgplatform.extract.schema import Schema
-from kgplatform.ingest.compare import Group, compare
+from kgplatform.ingest.compare import compare
 from kgplatform.ingest.facts_pass import passages_without_facts
 from kgplatform.models.chat import Chat
 from kgplatform.neo4j.store import Row, Store
@@ -61,65 +61,42 @@ def estimate(
     those again. ``texts``: what is in no file.
     """
     is_read = extractor == "llm"
-    cost = _Cost(store, schema, chat, is_read=is_read, facts=facts)
     request = LlmExtractor(chat).request(schema) if chat is not None and is_read else ""
-    how: dict[str, Any] = {"request": request, "reread": reread, "progress": progress}
-    with bounded_calls(settings, store.stop) as calls:
-        for group in compare(store, paths, settings, calls, texts=texts, **how) if paths or texts else ():
-            cost.add(group)
-    if facts and not cost.documents:
-        cost.add_lacking(passages_without_facts(store, cost.request))
-    return Estimate(
-        documents=cost.documents,
-        passages=cost.passages,
-        pending_passages=cost.pending,
-        calls=cost.calls,
-        input_tokens=cost.input_tokens,
-        output_tokens=round(cost.output_tokens),
-        skipped=tuple(cost.skipped),
-    )
+    asked_for_facts = facts_request(chat, FACTS_TOKENS) if chat is not None else ""
+    # What a prompt for facts has besides the text.
+    empty = Passage("", "", "", 0, 0, 0, None, "", 0), Document("", "", "", "", "", "")
+    prompt = sum(count_tokens(message["content"]) for message in fact_messages(*empty, FACTS_TOKENS))
+    documents = passages = pending = 0
+    skipped: list[SkippedFile] = []
+    calls, input_tokens, output_tokens = 0, 0, 0.0
 
+    def add(sent: int, written: float) -> None:
+        nonlocal calls, input_tokens, output_tokens
+        calls, input_tokens, output_tokens = calls + 1, input_tokens + sent, output_tokens + written
 
-class _Cost:
-    """What there is, and the calls and tokens that it takes. ``is_read``: passages that are not done are read by the
-    model; ``facts``: for facts, too."""
-
-    def __init__(self, store: Store, schema: Schema, chat: Chat | None, *, is_read: bool, facts: bool) -> None:
-        self.documents = self.passages = self.pending = self.calls = self.input_tokens = 0
-        self.output_tokens = 0.0
-        self.skipped: list[SkippedFile] = []
-        self._store, self._schema, self._is_read, self._facts = store, schema, is_read, facts
-        self.request = facts_request(chat, FACTS_TOKENS) if chat is not None else ""
-        # What a prompt for facts has besides the text.
-        empty = Passage("", "", "", 0, 0, 0, None, "", 0), Document("", "", "", "", "", "")
-        self._prompt = sum(count_tokens(message["content"]) for message in fact_messages(*empty, FACTS_TOKENS))
-
-    def add(self, group: Group) -> None:
-        """Count the passages of ``group``, and what they take."""
-        pending = [(passage, each.document) for each in group.documents for passage in each.pending]
-        self.documents += len(group.documents)
-        self.passages += sum(len(each.passages) for each in group.documents)
-        self.pending += len(pending)
-        self.skipped += group.skipped
-        if self._is_read:
-            for passage, document in pending:
-                messages = extraction_messages(passage, document, self._schema)
-                self._add(sum(count_tokens(each["content"]) for each in messages), OUTPUT_SHARE * passage.tokens)
-        if self._facts:
-            done = frozenset[str]().union(*(each.done for each in group.documents))
-            lacking = passages_without_facts(self._store, self.request, (each.document.id for each in group.documents))
-            self.add_lacking(row for row in lacking if row["id"] in done)
-            self._add_facts(() if self._is_read else (passage.tokens for passage, _ in pending))
-
-    def add_lacking(self, passages: Iterable[Row]) -> None:
-        """Count what reading facts takes from those ``passages_without_facts`` that are read."""
-        self._add_facts(row["tokens"] for row in passages if not row["unread"])
-
-    def _add_facts(self, sizes: Iterable[int]) -> None:
+    def add_facts(sizes: Iterable[int]) -> None:
         for size in sizes:
-            self._add(self._prompt + size, min(FACTS_SHARE * size, FACTS_TOKENS))
+            add(prompt + size, min(FACTS_SHARE * size, FACTS_TOKENS))
 
-    def _add(self, input_tokens: int, output_tokens: float) -> None:
-        self.calls += 1
-        self.input_tokens += input_tokens
-        self.output_tokens += output_tokens
+    def lacking(of: Iterator[str] | None = None) -> Iterator[Row]:
+        return (row for row in passages_without_facts(store, asked_for_facts, of) if not row["unread"])
+
+    how: dict[str, Any] = {"request": request, "reread": reread, "progress": progress}
+    with bounded_calls(settings, store.stop) as bounds:
+        for group in compare(store, paths, settings, bounds, texts=texts, **how) if paths or texts else ():
+            new = [(passage, each.document) for each in group.documents for passage in each.pending]
+            documents += len(group.documents)
+            passages += sum(len(each.passages) for each in group.documents)
+            pending += len(new)
+            skipped += group.skipped
+            for passage, document in new if is_read else ():
+                messages = extraction_messages(passage, document, schema)
+                add(sum(count_tokens(each["content"]) for each in messages), OUTPUT_SHARE * passage.tokens)
+            if facts:
+                done = frozenset[str]().union(*(each.done for each in group.documents))
+                ids = (each.document.id for each in group.documents)
+                add_facts(row["tokens"] for row in lacking(ids) if row["id"] in done)
+                add_facts(() if is_read else (passage.tokens for passage, _ in new))
+    if facts and not documents:
+        add_facts(row["tokens"] for row in lacking())
+    return Estimate(documents, passages, pending, calls, input_tokens, round(output_tokens), tuple(skipped))

@@ -16,9 +16,8 @@ from itertools import islice
 from kgplatform.extract.grounded_names import without_inventions
 from kgplatform.extract.llm import FACTS_TOKENS, facts_request, read_facts
 from kgplatform.ingest.compare import Plan
-from kgplatform.ingest.rows import fact_rows
 from kgplatform.ingest.window import WINDOW, Commits, FailedPassage, Item, PassageReader, Tools, by_kind, not_kept
-from kgplatform.ingest.write import Writer
+from kgplatform.ingest.write import Writer, fact_rows
 from kgplatform.models.chat import Chat
 from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.store import Row, Store

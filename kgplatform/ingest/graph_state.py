@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kgplatform.errors import EmbeddingMismatchError, InputError, StoreError
-from kgplatform.ingest.rows import proposal_rows
+from kgplatform.ingest.write import proposal_rows
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.passes import refuse_meanwhile
 from kgplatform.neo4j.store import Parameters, Row, Store
@@ -123,18 +123,13 @@ def bring_up_to_date(store: Store) -> None:
             ("ingest/proposed", {"rows": [each for some in proposed for each in some.values()]}),
             ("ingest/remove_older_proposals", {"passages": [row["passage"] for row in rows]}),
         )
-    _tell_languages(store)
-    _define(store, {f"neo4j/schema/fulltext_{kind}": {} for kind in ("chunk_words", "chunk_exact")})
-    await_indexes(store)
-    store.write(set_state(format=FORMAT_VERSION))
-
-
-def _tell_languages(store: Store) -> None:
-    """Give documents their language, as far as their first passage tells it, and passages their words."""
-    for rows in store.read_batches("ingest/older_passages"):
+    for rows in store.read_batches("ingest/older_passages"):  # a document has the language of its first passage
         firsts = [row for row in rows if row["document"] is not None]
         told = [{"id": row["document"], "language": language_of(row["text"]) or None} for row in firsts]
         store.write(("ingest/document_languages", {"rows": told}), ("ingest/passage_words", {"rows": word_rows(rows)}))
+    _define(store, {f"neo4j/schema/fulltext_{kind}": {} for kind in ("chunk_words", "chunk_exact")})
+    await_indexes(store)
+    store.write(set_state(format=FORMAT_VERSION))
 
 
 def word_rows(passages: Iterable[Row]) -> list[Row]:
@@ -184,8 +179,9 @@ def define_word_index(store: Store) -> None:
 
 
 def define_vector_indexes(store: Store, kinds: Iterable[str], dimension: int) -> None:
-    """The vector indexes of kinds of nodes, not online yet."""
+    """The vector indexes of kinds of nodes, online."""
     _define(store, _of_vectors(kinds, dimension))
+    await_indexes(store)
 
 
 def _of_vectors(kinds: Iterable[str], dimension: int) -> dict[str, Parameters]:

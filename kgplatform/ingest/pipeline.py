@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
@@ -21,13 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from kgplatform.concurrency.bounded import BoundedCalls, bounded_calls
-from kgplatform.concurrency.stopwatch import Stopwatch
-from kgplatform.concurrency.workers import LocalWorkers, open_workers
+from kgplatform.concurrency.bounded import bounded_calls
+from kgplatform.concurrency.spans import Stopwatch
+from kgplatform.concurrency.workers import open_workers
 from kgplatform.errors import InputError
 from kgplatform.extract.schema import Expansion, Schema
 from kgplatform.ingest.bulk import FirstBuild
-from kgplatform.ingest.compare import Group, NewLanguages, Plan, check_prune, compare, gone_files, lay
+from kgplatform.ingest.compare import NewLanguages, Plan, check_prune, compare, gone_files, lay
 from kgplatform.ingest.facts_pass import BY_PASS, FactsRead, read_facts_of_passages
 from kgplatform.ingest.graph_state import (
     bring_up_to_date,
@@ -166,7 +166,9 @@ def ingest(
         open_workers(tools.settings) or nullcontext() as workers,
     ):
         with watch.stage("lay"):
-            compared = watch.each("load", _compared(tools, paths, texts, calls, workers, reread=reread))
+            request = "" if tools.retry_failed else tools.request
+            how: dict[str, Any] = {"texts": texts, "request": request, "reread": reread, "progress": tools.progress}
+            compared = watch.each("load", compare(tools.store, paths, tools.settings, calls, workers, **how))
             lay(tools.store, build.begin(languages.among(compared)), plan, tools.progress, build.spill)
         if build.spill is None:
             turn.share()
@@ -198,20 +200,6 @@ def ingest(
         tools.progress("counting", 1, 1)
         report.notes.extend(_note_on_languages(tools, languages))
     return _finished(report, tools, watch)
-
-
-def _compared(
-    tools: Tools,
-    paths: Sequence[str | Path],
-    texts: Texts,
-    calls: BoundedCalls,
-    workers: LocalWorkers | None,
-    *,
-    reread: bool,
-) -> Iterator[Group]:
-    request = "" if tools.retry_failed else tools.request
-    how: dict[str, Any] = {"texts": texts, "request": request, "reread": reread, "progress": tools.progress}
-    return compare(tools.store, paths, tools.settings, calls, workers, **how)
 
 
 def _report(tools: Tools, plan: Plan, read: PassagesRead, before: Row, gone: list[GoneFile]) -> IngestReport:

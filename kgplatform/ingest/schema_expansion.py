@@ -21,8 +21,7 @@ from typing import Any
 
 from kgplatform.extract.bound import KINDS, bound
 from kgplatform.extract.schema import Expansion, Schema, TypeKind
-from kgplatform.ingest.rows import proposal_of, proposed_type, rows_of
-from kgplatform.ingest.write import extraction_statements
+from kgplatform.ingest.write import extraction_statements, proposal_of, proposed_type, rows_of
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches
 from kgplatform.records import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction, Passage, Proposal
@@ -153,24 +152,20 @@ def fill_in(store: Store, seed: Schema, schema: Schema) -> None:
     ids = {"seed": _id_of(seed), "schema": _id_of(schema)}
     while rows := store.read("ingest/left_out", **ids, limit=_AT_ONCE):
         for row in rows:
-            store.write(*_statements(row, schema))
+            passage = Passage(document_id=row["document"], **row["passage"])
+            kept = json.loads(row["leftOut"])
+            parts = {kind: tuple(shape(**item) for item in kept[kind]) for kind, shape in _SHAPES.items()}
+            bounded, tally = bound(Extraction(**parts), schema, "strict")
+            counts: Row = {name: getattr(tally, name) for name in ("kept", "mapped", "dropped", "turned")}
+            names = {kind: told for kind, told in json.loads(row["notKept"]).items() if kind not in KINDS}
+            counts["notKept"] = json.dumps({**tally.left_out, **names}, ensure_ascii=False)
+            state = counts | ({"boundBy": _id_of(schema)} if tally.dropped else NOTHING_LEFT)
+            written = rows_of(passage, bounded, schema, row["title"])
+            store.write(
+                *extraction_statements(written, [{"id": passage.id, "state": state}]),
+                ("ingest/recount_statements", {"passages": [passage.id]}),
+            )
 
 
 def _id_of(schema: Schema) -> str:
     return node_id(json.dumps(schema.to_dict(), ensure_ascii=False, sort_keys=True))
-
-
-def _statements(row: Row, schema: Schema) -> list[Any]:
-    passage = Passage(document_id=row["document"], **row["passage"])
-    kept = json.loads(row["leftOut"])
-    extraction = Extraction(**{kind: tuple(shape(**item) for item in kept[kind]) for kind, shape in _SHAPES.items()})
-    bounded, tally = bound(extraction, schema, "strict")
-    counts: Row = {"kept": tally.kept, "mapped": tally.mapped, "dropped": tally.dropped, "turned": tally.turned}
-    names = {kind: told for kind, told in json.loads(row["notKept"]).items() if kind not in KINDS}
-    counts["notKept"] = json.dumps({**tally.left_out, **names}, ensure_ascii=False)
-    state = counts | ({"boundBy": _id_of(schema)} if tally.dropped else NOTHING_LEFT)
-    rows = rows_of(passage, bounded, schema, row["title"])
-    return [
-        *extraction_statements(rows, [{"id": passage.id, "state": state}]),
-        ("ingest/recount_statements", {"passages": [passage.id]}),
-    ]

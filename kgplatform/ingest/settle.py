@@ -18,9 +18,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from kgplatform.concurrency.stopwatch import Stopwatch
+from kgplatform.concurrency.spans import Stopwatch
 from kgplatform.ingest.graph_state import (
-    await_indexes,
     bring_up_to_date,
     define_indexes,
     define_keys,
@@ -128,7 +127,6 @@ def embed_pending(
         vectors.complete(kind)
     with vectors.watch.stage("indexes"):
         define_vector_indexes(store, ["community" if kind == "communities" else "page"], embedder.dimension)
-        await_indexes(store)
     return vectors.settled()
 
 
@@ -266,7 +264,6 @@ def join_likes(store: Store, dimension: int, same_as: float, same_form: float, t
     (there,) = store.read("ingest/elements_there")
     if there["plain"]:  # only plain ones take vectors to join, and an index
         define_vector_indexes(store, ("entity", "element"), dimension)
-        await_indexes(store)
     if there["joined"]:
         define_word_index(store)
     done = 0
@@ -298,15 +295,12 @@ def like_names(store: Store, names: dict[str, Words], *, beside_joined: bool) ->
     ]
     found = store.read("ingest/like_entities", rows=asked) if asked else []
     if asked and beside_joined:
-        longer = [{"id": id_, "query": _one_word_more(words)} for id_, words in names.items() if words]
+        # A query of the full-text index; words are letters and digits, which quotes keep from being operators.
+        queries = {id_: (f"#{len(words) + 1}", *sorted(set(words))) for id_, words in names.items() if words}
+        longer = [{"id": id_, "query": " ".join(f'+"{word}"' for word in query)} for id_, query in queries.items()]
         found += store.read("ingest/longer_names", rows=longer)
     alike = (row for row in found if are_alike(names[row["id"]], words_of(row["key"])))
     return sorted({(min(row["id"], row["other"]), max(row["id"], row["other"])) for row in alike})
-
-
-def _one_word_more(words: Words) -> str:
-    """A query of the full-text index; words are letters and digits, which quotes keep from being operators."""
-    return " ".join(f'+"{word}"' for word in (f"#{len(words) + 1}", *sorted(set(words))))
 
 
 def _join_by_meaning(store: Store, rows: Sequence[Row], threshold: float) -> None:

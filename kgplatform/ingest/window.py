@@ -36,9 +36,17 @@ from kgplatform.extract.bound import Mode, bound
 from kgplatform.extract.grounded_names import without_inventions
 from kgplatform.extract.schema import Expansion, Schema
 from kgplatform.ingest.compare import EXTRACTED, Plan
-from kgplatform.ingest.rows import Rows, has_usable_names, proposal_of, rows_of
 from kgplatform.ingest.schema_expansion import NOTHING_LEFT, KnownGrowth, Proposed, left_out
-from kgplatform.ingest.write import Replaced, Sink, Writer, extraction_statements
+from kgplatform.ingest.write import (
+    Replaced,
+    Rows,
+    Sink,
+    Writer,
+    extraction_statements,
+    has_usable_names,
+    proposal_of,
+    rows_of,
+)
 from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.embed import Embedder
 from kgplatform.models.openai_chat import make_chat

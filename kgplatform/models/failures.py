@@ -66,7 +66,16 @@ def translated(
     if isinstance(error, openai.APITimeoutError):
         retries = min(retries, TIME_OUT_RETRIES)
     tries = f"{counted(retries + 1, 'try')} in all" if is_transient(error) else "not tried again"
-    sentence = f"{where} failed in stage {stage}, {tries}: {_fault(error, status, said)}"
+    if isinstance(error, openai.APITimeoutError):
+        fault = "no answer in time; a larger KGPLATFORM_MODEL_TIMEOUT may help."
+    elif isinstance(error, openai.APIConnectionError):
+        fault = f"it cannot be reached, or broke the connection ({error.__cause__})"
+        fault += ". Is it running, and is OPENAI_BASE_URL right?"
+    else:
+        wait = retry_after(error)
+        pause = f", and asks to wait {wait:.0f} s" if wait is not None and wait > LONGEST_WAIT else ""
+        fault = f"it answered {status}{pause}. {said}"
+    sentence = f"{where} failed in stage {stage}, {tries}: {fault}"
     return FaultError(sentence) if status == 500 else ModelError(sentence)
 
 
@@ -99,19 +108,6 @@ def why(error: BaseException | None) -> str:
     if isinstance(error, openai.APIConnectionError):
         return "cannot be reached"
     return "sent an answer that cannot be used"
-
-
-def _fault(error: openai.APIError, status: int | None, said: str) -> str:
-    import openai
-
-    if isinstance(error, openai.APITimeoutError):
-        return "no answer in time; a larger KGPLATFORM_MODEL_TIMEOUT may help."
-    if isinstance(error, openai.APIConnectionError):
-        broke = f"it cannot be reached, or broke the connection ({error.__cause__})"
-        return f"{broke}. Is it running, and is OPENAI_BASE_URL right?"
-    wait = retry_after(error)
-    pause = f", and asks to wait {wait:.0f} s" if wait is not None and wait > LONGEST_WAIT else ""
-    return f"it answered {status}{pause}. {said}"
 
 
 def is_transient(error: BaseException) -> bool:

@@ -311,35 +311,28 @@ class OnnxEncoder:
             cut = _windows(encoding.ids)
             windows += cut
             owners += [number] * len(cut)
-        vectors = self._run(windows, batch, stop)
-        if len(windows) == len(texts):
-            return vectors
-        sums = np.zeros((len(texts), WIDTH), dtype=np.float32)
-        np.add.at(sums, owners, vectors)
-        return unit(sums)
-
-    def _run(self, windows: list[list[int]], batch: int, stop: Stop) -> Vectors:
-        """Windows of one length go through together: no padding, so no mask and no wasted work."""
+        # Windows of one length go through together: no padding, so no mask and no wasted work.
         groups = list(_groups([len(ids) for ids in windows], batch))
         out = np.empty((len(windows), WIDTH), dtype=np.float32)
 
         def run(group: list[int]) -> None:
             stop.check()
             ids = [[self._start, *windows[index], self._end] for index in group]
-            out[group] = self._forward(np.array(ids, dtype=np.int64))
+            numbers = np.array(ids, dtype=np.int64)
+            # The rewritten network has no mask.
+            given = {"input_ids": numbers, "attention_mask": np.ones_like(numbers), "token_type_ids": 0 * numbers}
+            tokens = self._network.run(None, {name: given[name] for name in self._inputs})[0]
+            out[group] = unit(tokens[:, 0] if self._pooling == "first" else tokens.mean(axis=1))
 
         if len(groups) == 1:
             run(groups[0])
         else:
             side_by_side([partial(run, group) for group in groups], _cores())
-        return out
-
-    def _forward(self, ids: NDArray[np.int64]) -> Vectors:
-        """Unit vectors ``(n, 384)`` for token ids ``(n, length)``."""
-        # The rewritten network has no mask.
-        given = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
-        tokens = self._network.run(None, {name: given[name] for name in self._inputs})[0]
-        return unit(tokens[:, 0] if self._pooling == "first" else tokens.mean(axis=1))
+        if len(windows) == len(texts):
+            return out
+        sums = np.zeros((len(texts), WIDTH), dtype=np.float32)
+        np.add.at(sums, owners, out)
+        return unit(sums)
 
 
 def _cores() -> int:

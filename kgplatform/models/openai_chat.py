@@ -26,8 +26,18 @@ from kgplatform.errors import ModelError, ReplyError, SettingError
 from kgplatform.models.chat import FREE_TEXT, Chat, Ledger, Reply, Wanted, within
 from kgplatform.models.failures import BadAnswerError, FaultError, RefusedError
 from kgplatform.models.json_text import circles, split_thoughts
-from kgplatform.models.reply_cache import KeptReply, ReplyCache, cache_key
-from kgplatform.models.request import NOTHING, Abilities, KeptAbilities, identity, lesser, sendable, shaped
+from kgplatform.models.request import (
+    NOTHING,
+    Abilities,
+    KeptAbilities,
+    KeptReply,
+    ReplyCache,
+    cache_key,
+    identity,
+    lesser,
+    sendable,
+    shaped,
+)
 from kgplatform.models.wire import PROPERTIES, ServedModel, Wire
 from kgplatform.prompt import Messages, render
 from kgplatform.records import Usage
@@ -50,28 +60,25 @@ def read_answer(answer: dict[str, Any], messages: Messages) -> tuple[Reply, bool
 
     Raises ``BadAnswerError`` where there is no message, ``ReplyError`` where the server's filter stopped it.
     """
-    message, reason = _message(answer)
-    if reason == "content_filter":
-        raise ReplyError("The model server's content filter stopped the answer.")
-    written = _written(message.get("content")) or _arguments(message)
-    thoughts = any(message.get(name) for name in _THOUGHTS)
-    text, unclosed = _less_channels(written)
-    text, open_thought = split_thoughts(text)
-    cut_off = reason == "length" or unclosed or open_thought
-    thought = thoughts or text.strip() != written.strip()
-    usage = usage_of(answer, messages, written)
-    return Reply(text, usage, cut_off, lack="" if text.strip() else _lack(message, thought)), thought
-
-
-def _message(answer: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
-    """Message and finish reason of the first choice."""
     choices = answer.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(choice, dict) or not isinstance(message, dict):
         raise BadAnswerError("it has no text.")
     reason = choice.get("finish_reason")
-    return message, reason if isinstance(reason, str) else None
+    if reason == "content_filter":
+        raise ReplyError("The model server's content filter stopped the answer.")
+    written = _written(message.get("content")) or _arguments(message)
+    thoughts = any(message.get(name) for name in _THOUGHTS)
+    # The last final channel of gpt-oss's format counts; where others began and there is none, the reply is cut off.
+    channels = [(found[1], found[2]) for found in _CHANNEL.finditer(written)]
+    finals = [said for name, said in channels if name == "final"]
+    text, unclosed = finals[-1] if finals else "" if channels else written, bool(channels) and not finals
+    text, open_thought = split_thoughts(text)
+    cut_off = reason == "length" or unclosed or open_thought
+    thought = thoughts or text.strip() != written.strip()
+    usage = usage_of(answer, messages, written)
+    return Reply(text, usage, cut_off, lack="" if text.strip() else _lack(message, thought)), thought
 
 
 def _written(content: object) -> str:
@@ -96,15 +103,6 @@ def _lack(message: dict[str, Any], thought: bool) -> str:
     if message.get("tool_calls") or message.get("function_call"):
         return "the model called a tool that it was not given"
     return "the model thought, and wrote no reply" if thought else ""
-
-
-def _less_channels(text: str) -> tuple[str, bool]:
-    """The last final channel of gpt-oss's format, and whether there is none although others began."""
-    channels = [(found[1], found[2]) for found in _CHANNEL.finditer(text)]
-    finals = [said for name, said in channels if name == "final"]
-    if not channels:
-        return text, False
-    return (finals[-1], False) if finals else ("", True)
 
 
 def usage_of(answer: dict[str, Any], messages: Messages, text: str) -> Usage:
@@ -337,8 +335,16 @@ class OpenAIChat(ServedModel):
         """The reply, and whether the model thought before it; spanned and logged."""
         started = time.perf_counter()
         answered: tuple[Reply, bool]
+        most = body.get("max_tokens") or body.get("max_completion_tokens")
+        attributes = {  # by the conventions for generative models
+            "gen_ai.operation.name": "chat",
+            "gen_ai.provider.name": "openai",
+            "gen_ai.request.model": body["model"],
+            "server.address": urlsplit(self._wire.address).hostname or "",
+            **({"gen_ai.request.max_tokens": most} if most else {}),
+        }
         try:
-            with span(f"chat {self.model}", _asked_attributes(body, self._wire.address)) as tell:
+            with span(f"chat {self.model}", attributes) as tell:
                 answered = self._wire.post(
                     "/chat/completions",
                     body,
@@ -384,19 +390,6 @@ def make_chat(settings: Settings, ledger: Ledger) -> Chat | None:
     return OpenAIChat(settings, ledger, settings.home_folder / "llm-cache")
 
 
-def _asked_attributes(body: dict[str, Any], address: str) -> dict[str, Any]:
-    """Of a call, by the conventions for generative models."""
-    most = body.get("max_tokens") or body.get("max_completion_tokens")
-    bound = {"gen_ai.request.max_tokens": most} if most else {}
-    return {
-        "gen_ai.operation.name": "chat",
-        "gen_ai.provider.name": "openai",
-        "gen_ai.request.model": body["model"],
-        "server.address": urlsplit(address).hostname or "",
-        **bound,
-    }
-
-
 def _said(reply: Reply) -> dict[str, Any]:
     """Of a reply, for the log."""
     return {"reply": reply.text, "cut_off": reply.cut_off, "lack": reply.lack, "usage": asdict(reply.usage)}
@@ -407,14 +400,7 @@ def _from_cache(reply: Reply) -> Reply:
     return replace(reply, usage=Usage(cached_calls=1), worth=reply.worth or reply.usage)
 
 
-_SIZES = (
-    "max_model_len",
-    "loaded_context_length",
-    "context_length",
-    "context_window",
-    "max_context_length",
-    "n_ctx",
-)
+_SIZES = ("max_model_len", "loaded_context_length", "context_length", "context_window", "max_context_length", "n_ctx")
 _TRAINED = "n_ctx_train"
 _LEAST_WINDOW = 512
 

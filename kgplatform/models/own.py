@@ -10,7 +10,7 @@ import functools
 import inspect
 import sys
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -18,8 +18,7 @@ import numpy as np
 from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.errors import OWN, InputError, KgError, ModelError
 from kgplatform.models.chat import FREE_TEXT, Chat, Ledger, ManyModels, Metered, Reply, Wanted
-from kgplatform.models.each import WORD, Embedded, Learnt, embed_each, usable
-from kgplatform.models.embed import Embedder
+from kgplatform.models.embed import Embedder, Learnt, PartialEmbedder, usable
 from kgplatform.models.onnx_encoder import Vectors
 from kgplatform.models.pace import Pace
 from kgplatform.prompt import Messages
@@ -100,7 +99,7 @@ class OwnChats(OwnChat):
         return OwnChats(cast(ManyModels, self._chat).with_model(model), self._meters)
 
 
-class FunctionEmbedder:
+class FunctionEmbedder(PartialEmbedder):
     """An ``Embedder`` out of a function. ``name``: of its model; the graph remembers it."""
 
     def __init__(self, function: EmbedTexts, name: str = "") -> None:
@@ -108,23 +107,7 @@ class FunctionEmbedder:
         self._function = function
         self._learnt = Learnt(sys.maxsize)
 
-    @property
-    def dimension(self) -> int:
-        """Learnt from the first vectors."""
-        return self._learnt.dimension or self._ask([WORD], True).shape[1]
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """See ``Embedder.embed``."""
-        return self.embed_each(texts).whole()
-
-    def embed_each(self, texts: Sequence[str]) -> Embedded:
-        """See ``Embedder``."""
-        if not texts:
-            return Embedded(np.zeros((0, self.dimension), dtype=np.float32))
-        return embed_each(self._ask, texts, self._learnt, 1)
-
     def _ask(self, texts: list[str], waits: bool) -> Vectors:
-        """See ``each.Ask``."""
         found = _called(self._function, texts, f"The embedding model {self.name}")
         try:
             vectors = np.asarray(found, dtype=np.float32)

@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, RootModel, ValidationError
@@ -130,9 +131,8 @@ class _Read(Generic[M]):
         """``reply``, read as JSON of ``shape``."""
         looped = reply.cut_off and is_looped(reply.text)
         try:
-            value, repaired, fault = _parse(
-                reply.text, shape, cut_off=reply.cut_off, messages=messages, unusable=unusable
-            )
+            how: dict[str, Any] = {"cut_off": reply.cut_off, "messages": messages, "unusable": unusable}
+            value, repaired, fault = parse_reply(reply.text, shape, **how)
         except ReplyError as error:
             fault = f"{reply.lack[0].upper()}{reply.lack[1:]}." if reply.lack else str(error)
             return cls(None, fault=fault, cut_off=reply.cut_off, looped=looped)
@@ -157,26 +157,25 @@ def _once_more(messages: Messages, wanted: Wanted, first: _Read[Any], *, is_full
     return again, replace(wanted, form=shorter(form), again=True)
 
 
-def parse_reply(text: str, shape: type[M]) -> M:
-    """The ``shape`` in ``text``, whatever stands around it: thoughts, fences, sentences.
+def parse_reply(
+    text: str,
+    shape: type[M],
+    *,
+    cut_off: bool = False,
+    messages: Sequence[dict[str, str]] = (),
+    unusable: Callable[[M], str] = lambda made: "",
+) -> tuple[M, bool, str]:
+    """The ``shape`` in ``text``, whatever stands around it: thoughts, fences, sentences; whether it had to be repaired
+    or something in it was lost; and what is wrong with a field of it.
 
     Where several JSON values are there, the largest that validates counts. Broken JSON is repaired; of JSON that
     breaks off, the complete items of the outermost list are kept. Raises ``ReplyError`` that says what is wrong.
     """
-    return _parse(text, shape, cut_off=False)[0]
-
-
-def _parse(
-    text: str,
-    shape: type[M],
-    *,
-    cut_off: bool,
-    messages: Sequence[dict[str, str]] = (),
-    unusable: Callable[[M], str] = lambda made: "",
-) -> tuple[M, bool, str]:
-    """The value, whether it had to be repaired or something in it was lost, and what is wrong with a field of it."""
     fault = ""
-    for value, repaired in _values(text, cut_off=cut_off):
+    answer = without_thoughts(text, cut_off=cut_off)
+    # JSON in the answer, then in all of the text: a tag may stand inside of an answer about such tags.
+    again = json_values(text) if answer != text and not cut_off else iter(())
+    for value, repaired in chain(json_values(answer, cut_off=cut_off), again):
         if is_example(value, messages):
             fault = fault or "it repeats the example in place of an answer."
             continue
@@ -184,7 +183,9 @@ def _parse(
         try:
             made = shape.model_validate(unwrapped(value, shape), context=lost)
         except ValidationError as error:
-            fault = fault or _in_words(error)
+            faults = [f"{'.'.join(map(str, e['loc'])) or 'it'}: {e['msg']}" for e in error.errors(include_url=False)]
+            more = f"; and {len(faults) - _ERRORS_SHOWN} more" if len(faults) > _ERRORS_SHOWN else ""
+            fault = fault or "; ".join(faults[:_ERRORS_SHOWN]) + more + "."
             continue
         if lack := unusable(made):
             fault = fault or lack
@@ -199,14 +200,6 @@ def _parse(
     raise ReplyError(fault + (" It broke off at the length limit." if cut_off else ""))
 
 
-def _values(text: str, *, cut_off: bool) -> Iterator[tuple[Any, bool]]:
-    """JSON in ``text`` less its thoughts, then in all of it: a tag may stand inside of an answer about such tags."""
-    answer = without_thoughts(text, cut_off=cut_off)
-    yield from json_values(answer, cut_off=cut_off)
-    if answer != text and not cut_off:
-        yield from json_values(text)
-
-
 def unwrapped(value: Any, shape: type[BaseModel]) -> Any:
     """``value`` without what models put around it: an object of one key, a list of one item, a function's call, the
     quotes of a string."""
@@ -218,7 +211,12 @@ def unwrapped(value: Any, shape: type[BaseModel]) -> Any:
         if isinstance(value, list):
             inner = value[0] if len(value) == 1 else None
         elif isinstance(value, dict):
-            inner = None if known & set(map(plain, value)) else _inside(value)
+            # What an object of other keys wraps: the arguments of a call, or the one value that it has.
+            inner = next(iter(value.values())) if len(value) == 1 else None
+            if "name" in value:
+                inner = next((value[key] for key in _ARGUMENTS if key in value), None)
+            if known & set(map(plain, value)):
+                return value
         else:
             return value
         if inner is None:
@@ -227,25 +225,12 @@ def unwrapped(value: Any, shape: type[BaseModel]) -> Any:
     return value
 
 
-def _inside(value: dict[str, Any]) -> Any:
-    """What an object of other keys wraps: the arguments of a call, or the one value that it has."""
-    if "name" in value:
-        return next((value[key] for key in _ARGUMENTS if key in value), None)
-    return next(iter(value.values())) if len(value) == 1 else None
-
-
 def _says_something(made: BaseModel, *, is_less: bool) -> bool:
     """Whether anything was kept beside what a reply may lack; where something in it was lost, what is no blank."""
     if isinstance(made, RootModel):
         return bool(made.root)
     said = made.model_fields_set - set(aside_of(type(made)))
     return any(getattr(made, name) for name in said) if is_less else bool(said)
-
-
-def _in_words(error: ValidationError) -> str:
-    faults = [f"{'.'.join(map(str, e['loc'])) or 'it'}: {e['msg']}" for e in error.errors(include_url=False)]
-    more = f"; and {len(faults) - _ERRORS_SHOWN} more" if len(faults) > _ERRORS_SHOWN else ""
-    return "; ".join(faults[:_ERRORS_SHOWN]) + more + "."
 
 
 def is_example(value: Any, messages: Sequence[dict[str, str]]) -> bool:

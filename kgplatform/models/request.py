@@ -7,14 +7,20 @@
 Servers differ in the forms of replies that they know, and in the names and the parameters that they take. The most is
 asked for first; what is refused is left out from then on, for the model in question, in this process and in those that
 come within a week. The form of a reply is sent as its JSON schema (``json_schema``).
+
+Replies lie on disk (``ReplyCache``): what was paid for once is there for the next run.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import logging
 import re
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,7 +30,6 @@ from pydantic import BaseModel, Field, ValidationError
 from kgplatform.concurrency.files import write_atomically
 from kgplatform.models.chat import AnyObject, Wanted
 from kgplatform.models.failures import RefusedError
-from kgplatform.models.reply_cache import cache_key
 from kgplatform.prompt import Messages
 from kgplatform.text import count_tokens, without_lone_surrogates
 
@@ -145,7 +150,11 @@ class KeptAbilities:
     def __init__(self, folder: Path | None, address: str, model: str) -> None:
         key = cache_key({"address": address, "model": model})
         self._file = folder / "servers" / f"{key}.json" if folder else None
-        self.now = self._read()
+        self.now = Abilities()
+        # A file that is not there, or no longer what this version writes: what it said is learnt again.
+        with suppress(OSError, ValidationError):
+            if self._file and time.time() - self._file.stat().st_mtime < _WEEK:
+                self.now = Abilities.model_validate_json(self._file.read_bytes())
 
     def learn(self, abilities: Abilities) -> None:
         """Keep ``abilities``, if they are other than before."""
@@ -158,22 +167,9 @@ class KeptAbilities:
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_atomically(self._file, abilities.model_dump_json().encode())
 
-    def _read(self) -> Abilities:
-        try:
-            if self._file and time.time() - self._file.stat().st_mtime < _WEEK:
-                return Abilities.model_validate_json(self._file.read_bytes())
-        except (OSError, ValidationError):
-            pass  # it is not there, or no longer what this version writes: what it said is learnt again
-        return Abilities()
-
 
 def shaped(
-    model: str,
-    messages: Messages,
-    wanted: Wanted,
-    more: dict[str, Any],
-    abilities: Abilities,
-    context: int | None,
+    model: str, messages: Messages, wanted: Wanted, more: dict[str, Any], abilities: Abilities, context: int | None
 ) -> dict[str, Any]:
     """The body of a request. ``more``: parameters that the user sets; None leaves one out. ``context``: tokens, None
     where the model's window is not known."""
@@ -245,9 +241,9 @@ def _level(body: dict[str, Any]) -> int:
 
 
 def _response_format(form: type[BaseModel] | None, most: int) -> dict[str, Any] | None:
-    if form is None:
+    if form is None or json_schema(form).get("type") != "object":  # servers take no lists
         return None
-    level = max(most, _first(form))
+    level = max(most, OBJECT if issubclass(form, AnyObject) else STRICT if is_closed(form) else LOOSE)
     if level == NOTHING:
         return None
     if level == OBJECT:
@@ -255,15 +251,6 @@ def _response_format(form: type[BaseModel] | None, most: int) -> dict[str, Any] 
     schema = without_bounds(form) if level == UNBOUNDED else json_schema(form)
     strict = {"strict": True} if level < LOOSE else {}
     return {"type": "json_schema", "json_schema": {"name": form.__name__.strip("_"), "schema": schema, **strict}}
-
-
-def _first(form: type[BaseModel]) -> int:
-    """The most that can be asked for in a ``form``: servers take no lists, and strictly nothing that is open."""
-    if json_schema(form).get("type") != "object":
-        return NOTHING
-    if issubclass(form, AnyObject):
-        return OBJECT
-    return STRICT if is_closed(form) else LOOSE
 
 
 def _room(messages: Messages, wanted: Wanted, abilities: Abilities, context: int | None) -> int:
@@ -285,3 +272,60 @@ def _without_system(messages: Messages) -> Messages:
     if not system or not others:
         return others or [{"role": "user", "content": system}]
     return [{**others[0], "content": f"{system}\n\n{others[0]['content']}"}, *others[1:]]
+
+
+_log = logging.getLogger(__name__)
+
+
+def cache_key(request: dict[str, object]) -> str:
+    """SHA-256, in hexadecimal, of a JSON-like ``request``; the order of its keys does not matter."""
+    return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class KeptReply:
+    """An answer that was paid for, and the tokens that it cost; None of an answer that was kept without them."""
+
+    text: str
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+class ReplyCache:
+    """Answers under ``folder/ab/ab….json``, readable by the owner alone. The folder appears with the first answer."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._warned = False
+
+    def get(self, key: str) -> KeptReply | None:
+        """The answer for ``key``; None if there is none, or if the file is broken (``put`` then replaces it)."""
+        try:
+            entry = json.loads(self._path(key).read_bytes())
+        except (OSError, ValueError, RecursionError):
+            return None
+        if not isinstance(entry, dict) or entry.get("key") != key or not isinstance(entry.get("text"), str):
+            return None
+        figures = (entry.get(name) for name in ("input_tokens", "output_tokens"))
+        return KeptReply(entry["text"], *(each if isinstance(each, int) and each >= 0 else None for each in figures))
+
+    def put(self, key: str, reply: KeptReply) -> None:
+        """Keep ``reply``. An answer that is paid for is not lost to a full disk: that is a warning, said once."""
+        try:
+            path = self._path(key)
+            self._folder.parent.mkdir(parents=True, exist_ok=True)
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            write_atomically(path, json.dumps({"key": key, **asdict(reply)}).encode())
+        except OSError as error:
+            if not self._warned:
+                _log.warning("Answers of the language model cannot be kept in %s: %s", self._folder, error)
+            self._warned = True
+
+    def forget(self, key: str) -> None:
+        """Keep no answer for ``key`` any longer."""
+        with suppress(OSError):  # it is gone already, or the folder cannot be written: then nothing is lost
+            self._path(key).unlink()
+
+    def _path(self, key: str) -> Path:
+        return self._folder / key[:2] / f"{key}.json"

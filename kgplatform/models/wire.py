@@ -59,18 +59,14 @@ async def bounded(response: Any) -> None:
     """
     if response.headers.get("content-encoding", "identity") != "identity":
         raise ReplyError("The model server compressed its answer (Content-Encoding) without being asked to.")
-    most = _MOST_OF_ERROR if response.is_error else _most_bytes(response.request.content)
+    body = json.loads(response.request.content or b"{}")
+    tokens = body.get("max_tokens") or body.get("max_completion_tokens") or _USUAL_TOKENS
+    most = min(_MOST_OF_REPLY, _BESIDE + _OF_TOKEN * int(tokens))
+    if "input" in body:
+        most = min(_MOST_OF_VECTORS, _BESIDE + _OF_TEXT * len(body["input"]))
+    most = _MOST_OF_ERROR if response.is_error else most
     kind = _bounded_type(cast(Hashable, type(response.stream)))
     response.stream = kind(response.stream, most, cuts=response.is_error)
-
-
-def _most_bytes(request: bytes) -> int:
-    """The most bytes of an answer to a ``request``."""
-    body = json.loads(request) if request else {}
-    if "input" in body:
-        return min(_MOST_OF_VECTORS, _BESIDE + _OF_TEXT * len(body["input"]))
-    tokens = body.get("max_tokens") or body.get("max_completion_tokens") or _USUAL_TOKENS
-    return min(_MOST_OF_REPLY, _BESIDE + _OF_TOKEN * int(tokens))
 
 
 @cache
@@ -145,7 +141,14 @@ class Wire:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] | None = None,
     ) -> None:
-        self.address = _checked_address(settings)
+        address = (settings.openai_base_url or OPENAI_ADDRESS).strip().rstrip("/")
+        try:
+            parts = urlsplit(address)
+        except ValueError as error:
+            raise SettingError("OPENAI_BASE_URL is not an address; an example is http://127.0.0.1:8000/v1.") from error
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise SettingError("OPENAI_BASE_URL must start with http:// or https://, as in http://127.0.0.1:8000/v1.")
+        self.address = address
         self._key = _checked_key(settings)
         self._settings = settings
         self._clock, self._sleep = clock, sleep
@@ -258,25 +261,18 @@ class Wire:
 
         with self._lock:
             if self._opened is None:
-                client = openai.AsyncOpenAI(**self._options())
+                client = openai.AsyncOpenAI(
+                    api_key=self._key.get_secret_value() if self._key else "none",
+                    base_url=self.address,
+                    max_retries=0,
+                    timeout=openai.Timeout(None, connect=self._settings.model_timeout),
+                    http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [bounded]}),
+                    default_headers={"Accept-Encoding": "identity"},
+                )
                 self._opened = LoopThread(client.close), client
                 # Those who forget to close it leave no thread behind either.
                 weakref.finalize(self, self._opened[0].close, wait=False).atexit = False
             return self._opened
-
-    def _options(self) -> dict[str, Any]:
-        import openai
-
-        key = self._key.get_secret_value() if self._key else "none"
-        http = openai.DefaultAsyncHttpxClient(event_hooks={"response": [bounded]})
-        return {
-            "api_key": key,
-            "base_url": self.address,
-            "max_retries": 0,
-            "timeout": openai.Timeout(None, connect=self._settings.model_timeout),
-            "http_client": http,
-            "default_headers": {"Accept-Encoding": "identity"},
-        }
 
     def _tried(self, once: Callable[[], Any], most: int, stage: str, stop: Stop) -> Any:
         """What ``once`` returns, tried up to ``most`` times more while what it raises may pass.
@@ -379,17 +375,6 @@ def _as_object(answer: object) -> dict[str, Any]:
     if answer.get("error"):
         raise BadAnswerError(f"it says {str(answer['error'])[:_SHOWN]}.")
     return answer
-
-
-def _checked_address(settings: Settings) -> str:
-    address = (settings.openai_base_url or OPENAI_ADDRESS).strip().rstrip("/")
-    try:
-        parts = urlsplit(address)
-    except ValueError as error:
-        raise SettingError("OPENAI_BASE_URL is not an address; an example is http://127.0.0.1:8000/v1.") from error
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise SettingError("OPENAI_BASE_URL must start with http:// or https://, as in http://127.0.0.1:8000/v1.")
-    return address
 
 
 def _checked_key(settings: Settings) -> Any:

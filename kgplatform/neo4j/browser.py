@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kgplatform.concurrency.files import write_atomically
-from kgplatform.neo4j.install import install
+from kgplatform.neo4j.config import install
 from kgplatform.neo4j.process import loaded, process_mark
 from kgplatform.neo4j.store import Connection
 from kgplatform.settings import Settings

@@ -1,4 +1,7 @@
-"""How the managed Neo4j is set up: its configuration, its JVM's options, and the password of its one user."""
+"""How the managed Neo4j is set up: its program files, its configuration, its JVM's options, and the password of its one
+user. The program files are fetched once into one folder that all homes share; the lock file beside this module names
+every jar.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kgplatform.concurrency.files import write_atomically
+from kgplatform.concurrency.maven import FetchError, Jar, Report, fetch, read_lock
 from kgplatform.errors import ServerError, SettingError
 from kgplatform.neo4j.memory import AUTO, Memory, bytes_of
 from kgplatform.neo4j.process import Ports
@@ -52,7 +56,13 @@ def write_configuration(home: Path, memory: Memory, ports: Ports, class_path: li
     write_atomically(home / "conf" / "neo4j.conf", configuration.encode())
     for name in ("server-logs.xml", "user-logs.xml"):
         write_atomically(home / "conf" / name, (TEMPLATES / name).read_bytes())
-    write_atomically(home / "conf" / "class-path.args", _class_path_option(class_path).encode())
+    # In a JVM argument file, quotes and backslashes in a path are escaped; what parts the paths cannot be.
+    if any(os.pathsep in str(jar) for jar in class_path):
+        sign = "colon" if os.pathsep == ":" else "semicolon"
+        raise SettingError(f"{env_name('neo4j_jars')} names a folder with a {sign} in its path; Java cannot use that.")
+    joined = os.pathsep.join(str(jar) for jar in class_path)
+    escaped = joined.replace("\\", "\\\\").replace('"', '\\"')
+    write_atomically(home / "conf" / "class-path.args", f'-cp "{escaped}"\n'.encode())
     temporary = home / "run"
     return [
         f"-Xms{heap}",
@@ -157,11 +167,23 @@ def _jvm_size(settings: Settings, name: str) -> str:
     return value.lower()
 
 
-def _class_path_option(jars: list[Path]) -> str:
-    """One line of a JVM argument file; quotes and backslashes in a path are escaped, what parts the paths cannot be."""
-    if any(os.pathsep in str(jar) for jar in jars):
-        sign = "colon" if os.pathsep == ":" else "semicolon"
-        raise SettingError(f"{env_name('neo4j_jars')} names a folder with a {sign} in its path; Java cannot use that.")
-    joined = os.pathsep.join(str(jar) for jar in jars)
-    escaped = joined.replace("\\", "\\\\").replace('"', '\\"')
-    return f'-cp "{escaped}"\n'
+VERSION = "5.26.30"
+_LOCK_FILE = Path(__file__).with_name(f"neo4j-{VERSION}.lock")
+
+
+def locked_jars() -> list[Jar]:
+    """Every jar of the server, in the order of the class path."""
+    return read_lock(_LOCK_FILE)
+
+
+def install(folder: Path, report: Report, *, recheck: bool = False, only: str = "") -> list[Path]:
+    """Make sure that every jar, or that of the artifact ``only``, lies whole in ``folder``; return them in the order of
+    the class path.
+
+    ``recheck`` reads every file again even if nothing seems to have changed. Raises ``ServerError``.
+    """
+    jars = [jar for jar in locked_jars() if only in ("", jar.artifact)]
+    try:
+        return fetch(folder, jars, f"Neo4j {VERSION}", report, recheck=recheck)
+    except FetchError as error:
+        raise ServerError(str(error)) from error

@@ -90,7 +90,8 @@ def read_store(database: Path) -> StoreSize:
             size = file.stat().st_size if file.is_file() else 0
         except FileNotFoundError:  # a running server removes files
             continue
-        if _is_lucene(file.relative_to(database)):
+        parts = file.relative_to(database).parts  # schema, index, vector-2.0, 7, …
+        if parts[:2] == ("schema", "index") and "".join(parts[2:3]).startswith(("vector", "fulltext", "text")):
             mapped += size
         else:
             paged += size
@@ -191,15 +192,6 @@ def _is_enough(machine: Machine, store: StoreSize, memory: Memory) -> bool:
         return True
     left = machine.total - machine.spare - heap - pages
     return pages >= store.paged and 2 * heap >= _wanted(store)[0] and left >= store.mapped
-
-
-def _is_lucene(file: Path) -> bool:
-    """``schema/index/vector-2.0/7/…``, ``schema/index/fulltext-1.0/…``"""
-    return (
-        file.parts[:2] == ("schema", "index")
-        and file.parts[2:3] != ()
-        and file.parts[2].startswith(("vector", "fulltext", "text"))
-    )
 
 
 def _group_limits(groups: Path, own: Path) -> list[tuple[int, int]]:

@@ -134,7 +134,7 @@ def _item(value: Any) -> str | int | float | bool | None:
     if isinstance(value, bool):
         return value
     if isinstance(value, Integral):
-        return _within(int(value))
+        return int(value) if -_LARGEST <= value < _LARGEST else str(int(value))
     if isinstance(value, Real):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, date | time):
@@ -145,7 +145,3 @@ def _item(value: Any) -> str | int | float | bool | None:
             raise ValueError
         return text or None
     raise ValueError
-
-
-def _within(number: int) -> int | str:
-    return number if -_LARGEST <= number < _LARGEST else str(number)

@@ -108,7 +108,10 @@ def literal(value: Any) -> str:
         case int():
             return str(value)
         case float():
-            return _number(value)
+            if not math.isfinite(value):
+                return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+            text = repr(value)
+            return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) and value else text
         case Mapping():
             return "{" + ", ".join(f"{_key(key)}: {literal(item)}" for key, item in value.items()) + "}"
         case list() | tuple():
@@ -125,13 +128,6 @@ def _escaped(letter: str) -> str:
 
 def _key(name: str) -> str:
     return name if name.isidentifier() and name.isascii() else f"`{name.replace('`', '``')}`"
-
-
-def _number(value: float) -> str:
-    if not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    text = repr(value)
-    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) and value else text
 
 
 def _is_vector(value: Any) -> bool:

@@ -172,10 +172,15 @@ def spawn(command: list[str], folder: Path, console: Path, environment: dict[str
 
 def is_ending(record: ServerRecord) -> bool:
     """Whether the process ends in the next moments: its connections are gone before it is."""
-    deadline = time.monotonic() + _END_TIMEOUT
-    while record.lives() and time.monotonic() < deadline:
+    return comes_true(lambda: not record.lives(), _END_TIMEOUT)
+
+
+def comes_true(holds: Callable[[], bool], seconds: float) -> bool:
+    """Wait until it holds, or until so many seconds are over; whether it does."""
+    deadline = time.monotonic() + seconds
+    while not (is_so := holds()) and time.monotonic() < deadline:
         time.sleep(_POLL)
-    return not record.lives()
+    return is_so
 
 
 def stop(record: ServerRecord, *, at_once: bool = False) -> bool:
@@ -189,9 +194,7 @@ def stop(record: ServerRecord, *, at_once: bool = False) -> bool:
             return True
         except PermissionError:  # another user's
             return False
-        deadline = time.monotonic() + patience
-        while record.lives() and time.monotonic() <= deadline:
-            time.sleep(_POLL)
+        comes_true(lambda: not record.lives(), patience)
     return not record.lives()
 
 
@@ -203,9 +206,7 @@ def choose_ports(remembered: Ports | None, usual: Ports, avoid: frozenset[int] =
 
 def await_free(port: int) -> None:
     """Return when ``port`` is free, or after some seconds: the system keeps one for a moment whose owner was killed."""
-    deadline = time.monotonic() + _PORT_TIMEOUT
-    while not _is_free(port) and time.monotonic() < deadline:
-        time.sleep(_POLL)
+    comes_true(lambda: _is_free(port), _PORT_TIMEOUT)
 
 
 def _free_port(preferred: int, usual: int, avoid: frozenset[int]) -> int:

@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,17 +31,18 @@ from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.concurrency.system import own_session
 from kgplatform.errors import ServerError, SettingError, StoppedError
 from kgplatform.neo4j.config import (
+    VERSION,
     Files,
     check_arguments,
     ensure_password,
     has_store,
     import_arguments,
+    install,
     java_environment,
     set_memory,
     set_password_arguments,
     write_configuration,
 )
-from kgplatform.neo4j.install import VERSION, install
 from kgplatform.neo4j.memory import Memory, advice, bytes_of, choose, read_machine, read_store
 from kgplatform.neo4j.process import (
     COPIED,
@@ -52,6 +54,7 @@ from kgplatform.neo4j.process import (
     StartFault,
     await_free,
     choose_ports,
+    comes_true,
     find_fault,
     is_ending,
     last_reason,
@@ -160,7 +163,9 @@ class LocalNeo4j:
                 return False
             stop(last, at_once=True)
             own_record(self._home)  # of another machine it is not ours to start
-            if time.time() - last.revived < _REVIVED_AGAIN and not self._was_ended(last):
+            # A user's statement may have ended it, which the process that ran that may be about to tell.
+            explains = partial(self._strikes.explain, life_of(last))
+            if time.time() - last.revived < _REVIVED_AGAIN and not comes_true(explains, _TOLD):
                 raise ServerError(
                     f"Neo4j stopped twice within a minute and is not restarted (log: {self.log}). Find the cause in "
                     "the log, or give Neo4j more memory with KGPLATFORM_NEO4J_HEAP; `kgplatform up` starts it."
@@ -172,13 +177,6 @@ class LocalNeo4j:
         if new.bolt != last.bolt:
             raise ServerError("The database stopped and was restarted on another port: open the graph again.")
         return True
-
-    def _was_ended(self, record: ServerRecord) -> bool:
-        """Whether a user's statement ended it, which the process that ran that may be about to tell."""
-        deadline = time.monotonic() + _TOLD
-        while not (is_told := self._strikes.explain(life_of(record))) and time.monotonic() < deadline:
-            time.sleep(_POLL)
-        return is_told
 
     def down(self) -> bool:
         """Stop the server and wait until it is gone. True if it ran."""
@@ -228,24 +226,16 @@ class LocalNeo4j:
     def status(self) -> ServerStatus:
         """Whether it runs, and where its things lie."""
         record = load_record(self._record_file)
-        return ServerStatus(
-            running=record is not None,
-            pid=record.pid if record else None,
-            uri=record.uri if record else None,
-            browser_url=record.browser_url if record else None,
-            home=self._home,
-            log=self.log,
-            version=record.version if record else VERSION,
-            heap=record.heap or None if record else None,
-            page_cache=record.page_cache or None if record else None,
-            advice=self._advice(record) if record and record.heap else "",
-        )
-
-    def _advice(self, record: ServerRecord) -> str:
-        now = Memory(record.heap, record.page_cache)
-        machine, given = read_machine(), bytes_of(now.heap) + bytes_of(now.page_cache)
-        without = replace(machine, free=min(machine.total, machine.free + given))
-        return advice(without, read_store(self._database), now, set_memory(self._settings))
+        if record is None:
+            return ServerStatus(False, None, None, None, self._home, self.log, VERSION, None, None, "")
+        told, memory = "", Memory(record.heap, record.page_cache)
+        if record.heap:
+            machine, given = read_machine(), bytes_of(memory.heap) + bytes_of(memory.page_cache)
+            without = replace(machine, free=min(machine.total, machine.free + given))
+            told = advice(without, read_store(self._database), memory, set_memory(self._settings))
+        heap, pages = memory.heap or None, memory.page_cache or None
+        where = record.pid, record.uri, record.browser_url, self._home, self.log, record.version
+        return ServerStatus(True, *where, heap, pages, told)
 
     def connection(self) -> Connection | None:
         """How to reach the server if it runs and has answered before; nothing is started."""
@@ -320,7 +310,11 @@ class LocalNeo4j:
             # Neo4j's own admin tool writes the first password's hash; later the server's store holds it.
             self._run_tool(set_password_arguments(self._home))
         self._report(f"Starting Neo4j {VERSION} on port {ports.bolt} …")
-        ready = self._wait(self._launch(arguments, ports, memory))
+        with self._java_starts():
+            pid = spawn([str(self._java), *arguments], self._home, self.log, java_environment(self._home))
+        record = ServerRecord(pid, process_mark(pid) or "", ports.bolt, ports.http, VERSION, **asdict(memory))
+        record.save(self._record_file)
+        ready = self._wait(record)
         self._ports_file.write_text(json.dumps(asdict(ports)), "utf-8")
         return ready
 
@@ -338,13 +332,6 @@ class LocalNeo4j:
         if done.returncode:
             raise self._died()
 
-    def _launch(self, arguments: list[str], ports: Ports, memory: Memory) -> ServerRecord:
-        with self._java_starts():
-            pid = spawn([str(self._java), *arguments], self._home, self.log, java_environment(self._home))
-        record = ServerRecord(pid, process_mark(pid) or "", ports.bolt, ports.http, VERSION, **asdict(memory))
-        record.save(self._record_file)
-        return record
-
     @contextmanager
     def _java_starts(self) -> Iterator[None]:
         """A runtime that is missing or made for another machine is not the fault of the home folder."""
@@ -360,21 +347,18 @@ class LocalNeo4j:
         with ExitStack() as undo:
             if not record.ready:
                 undo.callback(self._stop, record)
-            self._wait_for_answer(record)
+            deadline = time.monotonic() + _START_TIMEOUT
+            while not self._answers(record):
+                if not record.lives():
+                    raise self._died()
+                self._check_disk(self._log_text())
+                if time.monotonic() > deadline:
+                    raise ServerError(f"Neo4j did not answer within {_START_TIMEOUT:g} s (log: {self.log}).")
+                time.sleep(_POLL)
             ready = record if record.ready else replace(record, ready=True, answered=time.time())
             ready.save(self._record_file)
             undo.pop_all()
         return ready
-
-    def _wait_for_answer(self, record: ServerRecord) -> None:
-        deadline = time.monotonic() + _START_TIMEOUT
-        while not self._answers(record):
-            if not record.lives():
-                raise self._died()
-            self._check_disk(self._log_text())
-            if time.monotonic() > deadline:
-                raise ServerError(f"Neo4j did not answer within {_START_TIMEOUT:g} s (log: {self.log}).")
-            time.sleep(_POLL)
 
     def _answers(self, record: ServerRecord) -> bool:
         """The password goes only to our own server: its log must say that it has the port before it is tried.
@@ -479,7 +463,8 @@ def import_full(java: Path, arguments: Sequence[str], home: Path, folder: Path, 
                 stderr=subprocess.STDOUT,
                 **own_session(),  # Ctrl-C is for this process, which then ends that one
             )
-            undo.callback(_end, importer)
+            undo.callback(importer.wait)
+            undo.callback(importer.kill)  # at once: what it made is of no use
             ServerRecord(importer.pid, process_mark(importer.pid) or "", 0, 0, VERSION).save(mark)
             while importer.poll() is None:
                 stopping.sleep(_IMPORT_POLL)
@@ -491,12 +476,6 @@ def import_full(java: Path, arguments: Sequence[str], home: Path, folder: Path, 
         return False
     mark.unlink()
     return True
-
-
-def _end(importer: subprocess.Popen[bytes]) -> None:
-    """At once: what it made is of no use."""
-    importer.kill()
-    importer.wait()
 
 
 def drop_half_import(home: Path) -> None:

@@ -291,7 +291,7 @@ def why_refused(statement: str, parameters: dict[str, Any]) -> str:
         return "Regular expressions (=~) may not be used here: use CONTAINS, STARTS WITH or ENDS WITH."
     if any(_is_use(tokens, at) for at in range(len(tokens))):
         return "USE may not be used here: there is one graph."
-    if _deepest(tokens, "{", "}") > _DEEPEST_SUBQUERY:
+    if max(accumulate(token.is_sign(*"{") - token.is_sign(*"}") for token in tokens), default=0) > _DEEPEST_SUBQUERY:
         return "Brackets are nested too deeply."
     if sum(token.is_word("xor") for token in tokens) > _MOST_XOR:
         return "The statement has too many XORs."
@@ -301,7 +301,11 @@ def why_refused(statement: str, parameters: dict[str, Any]) -> str:
         return "A loop over a list may not combine its items with other values or split texts here: use UNWIND."
     if _searches_hard(tokens, parameters):
         return f"Full-text queries may have {_LONGEST_SEARCH:,} characters and {_MOST_WILDCARDS} of * ? ~ / here."
-    if _copies(tokens) > _MOST_COPIES:
+    # How often a value may be in what the statement makes of it: what the clauses multiply it by.
+    copies = 1
+    for clause in _projections(tokens):
+        copies *= max(1, sum(_copies_in(item) for item in _parts(clause, ",")))
+    if copies > _MOST_COPIES:
         return "The statement combines values too often: use fewer + and lists in WITH."
     return ""
 
@@ -376,10 +380,6 @@ def _is_use(tokens: Sequence[Token], at: int) -> bool:
     return tokens[at].is_word("use") and _at(tokens, at + 1).is_name and not is_name
 
 
-def _deepest(tokens: Sequence[Token], opening: str, closing: str) -> int:
-    return max(accumulate(token.is_sign(*opening) - token.is_sign(*closing) for token in tokens), default=0)
-
-
 def _loops_inside_loops(tokens: Sequence[Token]) -> bool:
     open_loops: list[bool] = []
     for at, token in enumerate(tokens):
@@ -417,14 +417,6 @@ def _is_outer(tokens: Sequence[Token], at: int, own: str) -> bool:
         return True
     has_property = token.is_name and after.is_sign(".") and not _at(tokens, at - 1).is_sign(".")
     return (has_property or _is_value(tokens, at)) and token.text != own
-
-
-def _copies(tokens: Sequence[Token]) -> int:
-    """How often a value may be in what the statement makes of it: what the clauses multiply it by."""
-    copies = 1
-    for clause in _projections(tokens):
-        copies *= max(1, sum(_copies_in(item) for item in _parts(clause, ",")))
-    return copies
 
 
 def _projections(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:

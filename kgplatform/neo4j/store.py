@@ -89,15 +89,6 @@ def _unknown_in(summary: neo4j.ResultSummary) -> dict[str, str]:
     return {_UNKNOWN_SAID.sub("", each.status_description): each.gql_status for each in told}
 
 
-def _notes(session: neo4j.Session, summary: neo4j.ResultSummary) -> tuple[str, ...]:
-    """The same, each with the nearest name that the graph has."""
-    told = _unknown_in(summary)
-    known: dict[str, list[str]] = {}
-    for row in session.run(load_query("neo4j/names").text) if told else ():
-        known.setdefault(row["code"], []).append(row["name"])
-    return tuple(f"{said}{did_you_mean(said.split('`')[1], known.get(code, ()))}" for said, code in told.items())
-
-
 def refuse_unsafe(
     session: neo4j.Session, statement: str, parameters: Parameters, write: bool, timeout: float, mark: Parameters
 ) -> neo4j.ResultSummary:
@@ -185,7 +176,12 @@ class Store:
         """What each write of this store begins with, where it is a pass's (``fenced``)."""
         self._threads = ThreadPoolExecutor(_THREADS, "searching")
         self._closed = Event()
-        if not _is_address(connection.uri):
+        try:
+            parts = urlsplit(connection.uri)
+            is_address = parts.scheme in SCHEMES and bool(parts.hostname) and parts.port != 0
+        except ValueError:  # the port is not a number, or too large
+            is_address = False
+        if not is_address:
             raise ServerError(
                 f"NEO4J_URI cannot be used: {connection.uri!r} is not an address like bolt://host:7687 or neo4j://host:7687."
             )
@@ -367,7 +363,8 @@ class Store:
 
         It is waited for no longer than ``timeout`` and some 30 seconds; then the managed server is started again.
         """
-        _refuse_large(statement, parameters)
+        if why := why_too_large(statement, parameters):
+            raise InputError(why)
         strikes = self.connection.strikes
         strikes.refuse(statement)
         life = strikes.life()
@@ -412,7 +409,12 @@ class Store:
             table, summary = table_of(
                 session.run(neo4j.Query(statement, metadata=marked, timeout=left), parameters), limit
             )
-            return replace(table, notes=_notes(session, summary))
+            told = _unknown_in(summary)
+            known: dict[str, list[str]] = {}
+            for row in session.run(load_query("neo4j/names").text) if told else ():
+                known.setdefault(row["code"], []).append(row["name"])
+            notes = (f"{said}{did_you_mean(said.split('`')[1], known.get(code, ()))}" for said, code in told.items())
+            return replace(table, notes=tuple(notes))
 
     def _revived(self, since: float, *, hangs: bool = False) -> bool:
         """Whether the server has ended, or hangs, and has been started again ``since`` then."""
@@ -529,14 +531,6 @@ def trace(callback: Tracer) -> Iterator[None]:
         _tracers.reset(token)
 
 
-def _is_address(uri: str) -> bool:
-    try:
-        parts = urlsplit(uri)
-        return parts.scheme in SCHEMES and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # the port is not a number, or too large
-        return False
-
-
 def is_new_enough(version: str) -> bool:
     """Whether a server that calls itself ``version`` ("5.26.30", "5.27-aura", "2025.10.1") will do."""
     found = _VERSION.match(version)
@@ -551,8 +545,3 @@ def _checked(name: str, mode: str, parameters: Parameters) -> Query:
             f"called as {mode} with {sorted(parameters)}"
         )
     return query
-
-
-def _refuse_large(statement: str, parameters: Parameters) -> None:
-    if why := why_too_large(statement, parameters):
-        raise InputError(why)

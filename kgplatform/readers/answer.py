@@ -27,7 +27,7 @@ from kgplatform.readers.selection import Selection
 from kgplatform.records import Answer, Citation, SearchResult, Statement, Usage
 from kgplatform.search.evidence import Retrieved
 from kgplatform.text import counted
-from kgplatform.text.numbered import numbers_in
+from kgplatform.text.sentences import numbers_in
 
 REFUSAL = "The documents do not say."
 NO_MODEL = (

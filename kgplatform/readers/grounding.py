@@ -30,8 +30,7 @@ from kgplatform.records import Citation, Statement
 from kgplatform.text import UNSPACED, WORD
 from kgplatform.text.languages import ENGLISH, NAMES, is_common, language_of, scripts_of, stems
 from kgplatform.text.matching import fold_words
-from kgplatform.text.numbered import numbers_in
-from kgplatform.text.sentences import FULL_ENDS, sentences
+from kgplatform.text.sentences import FULL_ENDS, numbers_in, sentences
 
 _NUMBERS = r"(?:(?:passages?|sentences?|facts?|and|to)\b|[\d\s.,;:、&‐-―~-]){0,200}"
 _OPEN_MARK = rf"[\[【]+{_NUMBERS}\d{_NUMBERS}(?:[\]】]+|\Z)|\(\d+\.\d+{_NUMBERS}\)"

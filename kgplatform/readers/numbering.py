@@ -16,7 +16,7 @@ from kgplatform.readers.window import head, short_name, tokens
 from kgplatform.records import Citation, FoundFact, FoundPassage
 from kgplatform.search.found import part_of
 from kgplatform.text.locations import citation_of
-from kgplatform.text.numbered import lines, numbered
+from kgplatform.text.sentences import lines, numbered
 
 FACTS = 0
 """The number under which facts stand, as if they were the sentences of a passage."""

@@ -22,8 +22,7 @@ from functools import lru_cache
 from kgplatform.records import Answer, FoundFact, FoundPassage, Quote, SearchResult
 from kgplatform.text.languages import ENGLISH, language_of, stems
 from kgplatform.text.locations import location_at
-from kgplatform.text.numbered import numbered
-from kgplatform.text.sentences import FULL_ENDS, SPACED_ENDS
+from kgplatform.text.sentences import FULL_ENDS, SPACED_ENDS, numbered
 
 FIRST = 2
 """A fact is shown if the best sentence of one of so many passages states it."""

@@ -18,7 +18,7 @@ from kgplatform.readers.relevance import Asked, stems_of
 from kgplatform.readers.window import tokens
 from kgplatform.records import FoundFact, FoundPassage, SearchResult
 from kgplatform.text.languages import language_of
-from kgplatform.text.numbered import numbered
+from kgplatform.text.sentences import numbered
 
 PASSAGES = 5
 """How many passages answers profit from."""

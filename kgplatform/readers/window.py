@@ -17,9 +17,8 @@ from dataclasses import dataclass
 
 from kgplatform.errors import InputError
 from kgplatform.prompt import Messages
-from kgplatform.text import count_tokens
+from kgplatform.text import count_tokens, tokens_more
 from kgplatform.text.sentences import LIKELY, ranked_sentences
-from kgplatform.text.tokens import tokens_more
 
 SMALLEST = 1000
 """Tokens. In less, no prompt of the readers leaves room for data."""

@@ -178,11 +178,7 @@ def seeds(graph: Neighbourhood, similarity: Floats, fact_weight: Floats) -> Seed
 def restart_vector(graph: Neighbourhood, starts: Seeds) -> Floats:
     """Where the walk from all seeds starts, over passages then entities; sums to 1, or to 0 if there is no seed."""
     fact_share = fact_share_of(graph)
-    parts = (
-        (1 - fact_share - NAMED_SHARE, starts.passages),
-        (NAMED_SHARE, starts.named),
-        (fact_share, starts.facts),
-    )
+    parts = ((1 - fact_share - NAMED_SHARE, starts.passages), (NAMED_SHARE, starts.named), (fact_share, starts.facts))
     # A kind of seed that is missing leaves its share to the passage seeds.
     missing = sum(share for share, part in parts if not part.any())
     restart: Floats = sum((share * part for share, part in parts), np.zeros(len(starts.passages)))
@@ -292,12 +288,7 @@ def _passage_scores(graph: Neighbourhood, mass: Floats, similarity: Floats) -> F
     scores = together + SIMILARITY_WEIGHT * _scaled(filled)
     if alone:
         scores = scores + ALONE_WEIGHT * np.mean(alone, axis=0)
-    scores = scores - AGAIN * _is_again(graph, scores)
-    return np.maximum(scores, 0) / (1 + SIMILARITY_WEIGHT + ALONE_WEIGHT * bool(alone))
-
-
-def _is_again(graph: Neighbourhood, scores: Floats) -> Flags:
-    """Whether a passage with a better score has the same title: who asks about several things wants each of them."""
+    # Less for a passage of a title that a better one has: who asks about several things wants each of them.
     again = np.zeros(len(scores), np.bool_)
     seen: set[int] = {-1}
     titles = graph.passage_title.tolist()
@@ -305,7 +296,8 @@ def _is_again(graph: Neighbourhood, scores: Floats) -> Flags:
         title = titles[position]
         again[position] = title in seen and title >= 0
         seen.add(title)
-    return again
+    scores = scores - AGAIN * again
+    return np.maximum(scores, 0) / (1 + SIMILARITY_WEIGHT + ALONE_WEIGHT * bool(alone))
 
 
 def _fact_scores(graph: Neighbourhood, entity_mass: Floats) -> Floats:

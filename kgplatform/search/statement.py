@@ -114,7 +114,10 @@ class Statements:
         started = time.perf_counter()
         unknown: tuple[str, ...] = ()
         try:
-            unknown = self._unknown(statement, parameters, timeout)
+            # Such as "The label `Persn` does not exist. Did you mean Person?".
+            said = self._store.unknown_names(statement, parameters, timeout)
+            known = sorted(live_schema(self._store)[0].names()) if said else []
+            unknown = tuple(each + did_you_mean(each.partition("`")[2].partition("`")[0], known) for each in said)
             table = self._store.run_statement(statement, parameters, write=False, timeout=timeout, limit=rows)
         except ServerError:
             raise
@@ -130,12 +133,6 @@ class Statements:
             return Sources()
         given = [value for value in tried.query.parameters.values() if isinstance(value, str)]
         return sources_of(self._store, tried.rows, tried.query.statement, given)
-
-    def _unknown(self, statement: str, parameters: dict[str, Any], timeout: float) -> tuple[str, ...]:
-        """Such as "The label `Persn` does not exist. Did you mean Person?"."""
-        said = self._store.unknown_names(statement, parameters, timeout)
-        known = sorted(live_schema(self._store)[0].names()) if said else []
-        return tuple(each + did_you_mean(each.partition("`")[2].partition("`")[0], known) for each in said)
 
 
 _ID = re.compile(r"[0-9a-f]{32}")

@@ -163,10 +163,14 @@ def _parsed(
         if line is None:
             yield number, _Item("", None, f"longer than {_LONGEST_LINE // 1_000_000} MB: split it into several")
         elif line.strip():
-            if calls is None or len(line) <= HARMLESS_BYTES:
-                yield number, _read_line(line, fields)[0]
-            else:
-                yield number, _read_long_line(line, fields, calls)
+            try:
+                if calls is None or len(line) <= HARMLESS_BYTES:
+                    (item,) = _read_line(line, fields)
+                else:
+                    (item,) = calls.each(_read_line, line, fields)
+            except ExceededError as error:
+                item = _Item("", None, why_beyond(error, calls))
+            yield number, item
 
 
 def _read_line(line: str | bytes, fields: Fields) -> tuple[_Item]:
@@ -174,14 +178,6 @@ def _read_line(line: str | bytes, fields: Fields) -> tuple[_Item]:
         return (_read_item(json.loads(line), fields),)
     except (ValueError, RecursionError) as error:
         return (_Item("", None, f"not valid JSON ({_fault(error)})"),)
-
-
-def _read_long_line(line: str | bytes, fields: Fields, calls: BoundedCalls) -> _Item:
-    try:
-        (item,) = calls.each(_read_line, line, fields)
-    except ExceededError as error:
-        return _Item("", None, why_beyond(error, calls))
-    return item  # type: ignore[no-any-return]  # from another process
 
 
 def why_beyond(error: ExceededError, calls: BoundedCalls) -> str:
@@ -203,21 +199,19 @@ def _fault(error: Exception) -> str:
 
 
 def _read_item(value: object, fields: Fields) -> _Item:
-    title, text = _title(value, fields), _first(value, fields.text)
+    found = _first(value, fields.title)
+    is_name = isinstance(found, (str, int, float)) and not isinstance(found, bool)
+    title, text = (as_name(str(found)) if is_name else ""), _first(value, fields.text)
     if isinstance(text, str):
-        return _Item(title, clean(text), metadata=_metadata(value, fields))
+        # Metadata are what it says beside its text and title, and what was extracted from it.
+        said = value if isinstance(value, dict) else {}
+        used = {next((key for key in keys if key in said), "") for keys in (fields.text, fields.title)}
+        more = said.get("metadata")
+        others = {key: each for key, each in said.items() if key not in used and not key.startswith(_EXTRACTED)}
+        return _Item(title, clean(text), metadata=flat({**others, **(more if isinstance(more, dict) else {})}).metadata)
     if _has_text(value, fields):
         return _Item(title, None, f"its {fields.text[0]} is {described(text)}, and not a string")
     return _Item(title, None, f"expected {_wanted(fields)}, found {described(value)}{_advice([value], fields)}")
-
-
-def _metadata(value: object, fields: Fields) -> dict[str, MetadataValue]:
-    """What an item says beside its text and title, and what was extracted from it."""
-    said = value if isinstance(value, dict) else {}
-    used = {next((key for key in keys if key in said), "") for keys in (fields.text, fields.title)}
-    more = said.get("metadata")
-    others = {key: each for key, each in said.items() if key not in used and not key.startswith(_EXTRACTED)}
-    return flat({**others, **(more if isinstance(more, dict) else {})}).metadata
 
 
 def _items(place: str, items: Iterable[tuple[int, _Item]]) -> Iterator[ItemOrFault]:
@@ -262,12 +256,6 @@ def _advice(values: Sequence[object], fields: Fields) -> str:
 
 def _has_text(value: object, fields: Fields) -> bool:
     return isinstance(value, dict) and any(key in value for key in fields.text)
-
-
-def _title(value: object, fields: Fields) -> str:
-    found = _first(value, fields.title)
-    is_name = isinstance(found, (str, int, float)) and not isinstance(found, bool)
-    return as_name(str(found)) if is_name else ""
 
 
 def as_name(title: str | None) -> str:

@@ -122,14 +122,9 @@ def _pieces(text: str, start: int, end: int, rank: int, max_tokens: int) -> Iter
     for gap in _BREAK.finditer(text, start, end):
         if gap.start() > at:
             yield from _word(text, at, gap.start(), rank, max_tokens)
-            at, rank = gap.end(), _word_rank(text, gap)
+            rank = _CLAUSE if text[gap.start() - 1] in _CLAUSE_ENDS else _WORD
+            at, rank = gap.end(), _LINE if "\n" in gap[0] else rank
     yield from _word(text, at, end, rank, max_tokens)
-
-
-def _word_rank(text: str, gap: re.Match[str]) -> int:
-    if "\n" in gap[0]:
-        return _LINE
-    return _CLAUSE if text[gap.start() - 1] in _CLAUSE_ENDS else _WORD
 
 
 def _word(text: str, start: int, end: int, rank: int, max_tokens: int) -> Iterator[_Unit]:
@@ -152,11 +147,7 @@ def _fit(text: str, start: int, end: int, max_tokens: int) -> int:
             return end
         low, high = high, min(end, start + 2 * (high - start))
     fitting = bisect_right(range(low + 1, high), max_tokens, key=lambda stop: count_tokens(text[start:stop]))
-    return _grapheme_end(text, start, low + fitting)
-
-
-def _grapheme_end(text: str, start: int, stop: int) -> int:
-    """The last end of a grapheme in ``(start, stop]``; ``stop`` itself where a grapheme has dozens of marks."""
+    stop = low + fitting  # itself where a grapheme has dozens of marks
     for candidate in range(stop, max(start, stop - _MOST_MARKS), -1):
         if not _is_inside_grapheme(text, start, candidate):
             return candidate
@@ -190,27 +181,18 @@ def _pack(units: list[_Unit], max_tokens: int) -> list[int]:
     total = [0, *accumulate(min(unit.tokens, max_tokens) for unit in units)]
     cuts = [0]
     while (last := bisect_right(total, total[cuts[-1]] + max_tokens) - 1) < len(units):
-        cuts.append(_best_cut(units, total, cuts[-1], last, max_tokens))
+        # The latest best-ranked cut that leaves the passage at least half full and takes no heading from its text.
+        first = cuts[-1]
+        # Before up to three headings; more in a row are not headings but a list.
+        near = range(last, max(first, last - 4), -1)
+        best = next((cut for cut in near if not units[cut - 1].is_heading), last)
+        for cut in range(best - 1, first, -1):
+            if 2 * (total[cut] - total[first]) < max_tokens or units[best].rank == PARAGRAPH:
+                break
+            if units[cut].rank > units[best].rank and not units[cut - 1].is_heading:
+                best = cut
+        cuts.append(best)
     return _with_balanced_tail(units, total, cuts, max_tokens)
-
-
-def _best_cut(units: list[_Unit], total: list[int], first: int, last: int, max_tokens: int) -> int:
-    """The latest best-ranked cut that leaves the passage at least half full and takes no heading from its text."""
-    best = _before_headings(units, first, last)
-    for cut in range(best - 1, first, -1):
-        if 2 * (total[cut] - total[first]) < max_tokens or units[best].rank == PARAGRAPH:
-            break
-        if units[cut].rank > units[best].rank and not units[cut - 1].is_heading:
-            best = cut
-    return best
-
-
-def _before_headings(units: list[_Unit], first: int, cut: int) -> int:
-    """``cut`` moved before up to three headings; more in a row are not headings but a list."""
-    for candidate in range(cut, max(first, cut - 4), -1):
-        if not units[candidate - 1].is_heading:
-            return candidate
-    return cut
 
 
 def _with_balanced_tail(units: list[_Unit], total: list[int], cuts: list[int], max_tokens: int) -> list[int]:

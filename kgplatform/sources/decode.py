@@ -223,7 +223,10 @@ def _guess(path: str, data: bytes) -> Decoded:
     good = sum(not character.isascii() for character in text) - broken
     if 0 < 3 * broken <= good:  # no other encoding has such sequences by chance
         return _lenient(path, data, "utf-8")
-    sample = _telling_lines(data)
+    # The lines beyond ASCII, some 64 KB of them: the rest says nothing about the encoding.
+    lines = b"".join(line for line in data.splitlines(keepends=True) if not line.isascii() or _SHIFT in line)
+    end = lines.find(b"\n", _SAMPLE_BYTES)
+    sample = lines if end < 0 else lines[: end + 1]
     codec = codec_of(detect(_DECLARED.sub(b"", sample))["encoding"] or "")  # it would be believed
     if not codec or (len(sample) < _SHORT and sum(byte > 127 for byte in sample) < _FEW_LETTERS):
         codec = "cp1252"
@@ -238,13 +241,6 @@ def _shown(codec: str) -> str:
 
     found = lookup(codec.removesuffix("-sig"))
     return found.name if found else codec
-
-
-def _telling_lines(data: bytes) -> bytes:
-    """The lines beyond ASCII, some 64 KB of them: the rest says nothing about the encoding."""
-    lines = b"".join(line for line in data.splitlines(keepends=True) if not line.isascii() or _SHIFT in line)
-    end = lines.find(b"\n", _SAMPLE_BYTES)
-    return lines if end < 0 else lines[: end + 1]
 
 
 def is_json_object(line: str) -> bool:

@@ -107,7 +107,13 @@ def main_text(page: lxml.html.HtmlElement) -> str:
     weights = _weigh(page, around)
     if weights.prose[page] < _LITTLE * weights.letters[page]:
         return _layout(page, around) or _layout(page)
-    around |= _links(page, weights)
+    # Lists and boxes that are mostly links, and not most of the page, go too.
+    letters, linked = weights.letters, weights.linked
+    around |= {
+        element
+        for element in page.iter("ul", "ol", "dl", "div", "section", "table", "p")
+        if linked[element] > _LINKED * letters[element] and letters[element] <= _MOST_AROUND * letters[page]
+    }
     return _layout(_smallest(page, _weigh(page, around)), around) or _layout(page)
 
 
@@ -233,16 +239,6 @@ def _most_around(element: etree._Element, in_article: bool) -> float:
     return _MOST_NAMED if named and not _TEXT_NAMES.search(f"{classes} {own}") else 0
 
 
-def _links(page: lxml.html.HtmlElement, weights: _Weights) -> set[etree._Element]:
-    """Lists and boxes that are mostly links, and not most of the page."""
-    letters, linked = weights.letters, weights.linked
-    return {
-        element
-        for element in page.iter("ul", "ol", "dl", "div", "section", "table", "p")
-        if linked[element] > _LINKED * letters[element] and letters[element] <= _MOST_AROUND * letters[page]
-    }
-
-
 def _smallest(page: lxml.html.HtmlElement, weights: _Weights) -> etree._Element:
     """The smallest part that holds nearly all paragraphs of each part around it."""
     found, prose = page, weights.prose
@@ -278,7 +274,12 @@ def _layout(root: etree._Element, without: Set[etree._Element] = frozenset(), *,
         else:  # a comment
             parts.append(_folded(found.tail, lined))
         found = next(inside[-1][1], None) if inside else None
-    return _folded_lines("".join(parts))
+    # Without what is blank at the ends of lines, the bars of empty cells among it.
+    text = "".join(parts)
+    spaced = re.sub(r"(\n- )\s+", r"\1", re.sub(r" +", " ", text))
+    lines = "\n".join(line.lstrip(" ").rstrip(" |") for line in spaced.split("\n"))
+    folded = re.sub(r"\n{3,}", "\n\n", lines).strip()
+    return _BLANK_LINES.sub("", folded).translate(_SPACE_AGAIN).strip()
 
 
 _LINED = ("pre", "listing", "xmp", "plaintext")
@@ -288,14 +289,6 @@ _KEPT_SPACE = str.maketrans(" \n\t", "\ufdd0\ufdd1\ufdd2")
 _BLANK_LINES = re.compile("\ufdd1[\ufdd0-\ufdd2]*(?=\n|$)|(?<=\n)(?:[\ufdd0\ufdd2]*\ufdd1)+")
 """Of such a part, at its end and at its beginning."""
 _SPACE_AGAIN = str.maketrans("\ufdd0\ufdd1\ufdd2", " \n\t")
-
-
-def _folded_lines(text: str) -> str:
-    """``text`` without what is blank at the ends of lines, the bars of empty cells among it."""
-    spaced = re.sub(r"(\n- )\s+", r"\1", re.sub(r" +", " ", text))
-    lines = "\n".join(line.lstrip(" ").rstrip(" |") for line in spaced.split("\n"))
-    folded = re.sub(r"\n{3,}", "\n\n", lines).strip()
-    return _BLANK_LINES.sub("", folded).translate(_SPACE_AGAIN).strip()
 
 
 def _separator(tag: str, event: str) -> str:
@@ -312,7 +305,6 @@ def _folded(text: str | None, lined: Sequence[etree._Element] = ()) -> str:
     return re.sub(r"\s+", " ", text) if text else ""
 
 
-_ROWS = ("thead", "tbody", "tfoot")
 _CELLS = ("td", "th")
 _MOST_SPAN = 1000
 _MOST_REPEATED = 20
@@ -329,38 +321,23 @@ def lay_out_tables(root: etree._Element, without: Set[etree._Element], *, look: 
     """
     for table in [each for each in root.iter("table") if each not in without]:
         if next(table.iterdescendants("table"), None) is None:
-            rows = list(_rows(table))
+            rows = list(table.iter("tr"))
             grid = _grid(rows, without)
             if grid and (said := _said(rows, grid, look=look)) is not None:
                 _replace(table, said)
 
 
-def _rows(table: etree._Element) -> Iterator[etree._Element]:
-    for each in table:
-        if each.tag == "tr":
-            yield each
-        elif each.tag in _ROWS:
-            yield from (row for row in each if row.tag == "tr")
-
-
 def _said(rows: list[etree._Element], grid: list[list[str]], *, look: bool) -> list[str] | None:
     """The lines of a table; None if it is to stay as it is."""
-    heads = _head_rows(rows)
+    # Rows at the top are headings that are in ``thead``, else a first row of ``th`` alone.
+    first = [each.tag for each in rows[0] if each.tag in _CELLS] if rows else []
+    heads = sum(row.getparent().tag == "thead" for row in rows) or int(len(first) > 1 and set(first) == {"th"})
     if heads and len(grid) > heads:
         merged = [" ".join(dict.fromkeys(filter(None, column))) for column in zip(*grid[:heads], strict=True)]
         return lines([merged, *grid[heads:]], first=True)
     if not look or max(len(cell) for row in grid for cell in row) > _LONGEST_CELL:
         return None
     return lines(grid, first=has_headings(grid))
-
-
-def _head_rows(rows: list[etree._Element]) -> int:
-    """How many rows at the top are headings: those in ``thead``, else a first row of ``th`` alone."""
-    marked = sum(1 for row in rows if row.getparent().tag == "thead")
-    if marked:
-        return marked
-    cells = [each.tag for each in rows[0] if each.tag in _CELLS] if rows else []
-    return 1 if len(cells) > 1 and set(cells) == {"th"} else 0
 
 
 def _grid(rows: list[etree._Element], without: Set[etree._Element]) -> list[list[str]]:

@@ -14,6 +14,7 @@ import stat
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BufferedReader, BytesIO, IOBase
@@ -198,11 +199,16 @@ def load_file(
             if calls is None or (reader is read_text and is_small):
                 read_from, faults = stream, tuple[str, ...]()
                 if (fields.encoding and reader in TEXTS) or read_members is read_json or (read_members and is_small):
-                    read_from, faults = _in_utf8(shown, stream, fields.encoding)
+                    decoded = decode(shown, stream.read(), encoding=fields.encoding)
+                    read_from, faults = _stream(decoded.text.encode()), decoded.faults
                 yield from (SkippedFile(shown, fault, in_part=True) for fault in faults)
                 found = read_members(shown, read_from, fields, calls) if read_members else reader(shown, read_from)
                 if isinstance(found, FileText):
-                    yield from _whole(path, shown, found)
+                    if not found.text.strip():
+                        raise DocumentError(shown, "has no readable text")
+                    source = path.as_uri()
+                    yield _document(as_name(found.title) or _readable_stem(path), source, source, found)
+                    yield from (SkippedFile(shown, fault, in_part=True) for fault in found.faults)
                 else:
                     yield from _members(path, shown, found)
                 return
@@ -239,20 +245,6 @@ def _bounded(
         shown, reason = _shown(path), why_beyond(error, calls)
         cut = CutShort(shown, f"the rest of it {reason}", source=path.as_uri())
         yield cut if has_documents else SkippedFile(shown, reason)
-
-
-def _whole(path: Path, shown: str, reading: FileText) -> Iterator[Document | SkippedFile]:
-    if not reading.text.strip():
-        raise DocumentError(shown, "has no readable text")
-    source = path.as_uri()
-    yield _document(as_name(reading.title) or _readable_stem(path), source, source, reading)
-    yield from (SkippedFile(shown, fault, in_part=True) for fault in reading.faults)
-
-
-def _in_utf8(shown: str, stream: BufferedReader, encoding: str) -> tuple[BufferedReader, tuple[str, ...]]:
-    """A text in whatever encoding as UTF-8, and what is not sure of it."""
-    decoded = decode(shown, stream.read(), encoding=encoding)
-    return _stream(decoded.text.encode()), decoded.faults
 
 
 def _stream(content: bytes) -> BufferedReader:
@@ -337,7 +329,10 @@ def load_by(
     ahead: deque[tuple[Path, int, Future[Loaded] | None]] = deque()
     held = 0
     for path in find_files(paths):
-        content = _content(path) if path.suffix.lower() in PARSED else None
+        content = None
+        with suppress(OSError):  # what cannot be read is loaded here, which says why
+            if path.suffix.lower() in PARSED and path.is_file() and path.stat().st_size <= _BYTES_AHEAD:
+                content = path.read_bytes()
         sent = None if content is None else workers.submit(parse, (path, content, fields, *bounds))
         ahead.append((path, len(content or b""), sent))
         held += ahead[-1][1]
@@ -397,14 +392,6 @@ def _with_passages(some: Loaded, sent: Future[list[list[Passage]]], stop: Stop) 
     found: list[list[Passage]] = stop.result_of(sent)
     passages = iter(found)
     return ((each, next(passages)) if isinstance(each, Document) else each for each in some)
-
-
-def _content(path: Path) -> bytes | None:
-    """None where it cannot be read: whoever loads it then says why."""
-    try:
-        return path.read_bytes() if path.is_file() and path.stat().st_size <= _BYTES_AHEAD else None
-    except OSError:
-        return None
 
 
 def _taken(

@@ -23,7 +23,7 @@ from typing import Any, Protocol
 from urllib.parse import quote
 
 from kgplatform.concurrency.bounded import BoundedCalls
-from kgplatform.concurrency.spool import Shards
+from kgplatform.concurrency.files import Shards
 from kgplatform.errors import InputError
 from kgplatform.neo4j.metadata import NOTHING, Flat, flat, is_missing
 from kgplatform.records import Document, SkippedFile
@@ -143,7 +143,12 @@ class Texts:
                 if isinstance(piece.content, Text):
                     first = firsts.setdefault(piece.source, piece.content.text)
                     if not piece.is_whole or numbers[piece.source] == 1:
-                        yield _document(piece.source, piece.content, numbers[piece.source])
+                        source, text, number = piece.source, piece.content, numbers[piece.source]
+                        uri = source if number == 1 else f"{source}#{number}"
+                        title = text.title if number == 1 else f"{text.title} ({number})"
+                        digest = hashlib.sha256(text.text.encode()).hexdigest()
+                        named = node_id("document", uri), title, uri, source
+                        yield Document(*named, text.text, digest, metadata=text.metadata)
                     else:
                         self._others_of_an_id += piece.content.text != first
                 else:
@@ -193,7 +198,12 @@ def gather(given: Any, folder: Path, fields: Fields) -> Given:
                     piece = _Piece(each, (Path(page.name).absolute(), page.content), is_whole=False)
                     found.texts.add(piece, NOTHING)
                 elif isinstance(each, str | os.PathLike):
-                    found.paths.append(_path(each))
+                    is_long = isinstance(each, str) and ("\n" in each or len(each) > _LONGEST_PATH)
+                    if is_long and not os.path.lexists(each):
+                        raise InputError(
+                            "A string names a file or a folder. To ingest a text, wrap it: kgplatform.Text(text)."
+                        )
+                    found.paths.append(each if isinstance(each, str) else Path(each))
                 else:
                     found.texts.add(*_piece(each, fields))
             except _BlankError as error:
@@ -213,7 +223,8 @@ def _each(given: Any) -> Iterator[Any]:
         given = lazily()
     elif hasattr(given, "iterrows") and callable(as_dict := getattr(given, "to_dict", None)):  # a DataFrame of pandas
         given = as_dict("records")
-    if isinstance(given, str | bytes | os.PathLike | Mapping | Text) or _is_one(given):
+    is_one = hasattr(given, "read") or hasattr(given, "page_content") or callable(getattr(given, "get_content", None))
+    if is_one or isinstance(given, str | bytes | os.PathLike | Mapping | Text):
         yield given
     elif isinstance(given, Iterable):
         for each in given:
@@ -222,21 +233,9 @@ def _each(given: Any) -> Iterator[Any]:
         raise _refused(given)
 
 
-def _is_one(given: Any) -> bool:
-    return hasattr(given, "read") or hasattr(given, "page_content") or callable(getattr(given, "get_content", None))
-
-
 def is_web(given: object) -> bool:
     """Whether ``given`` is an address of the web."""
     return isinstance(given, str) and _WEB.fullmatch(given) is not None
-
-
-def _path(given: str | os.PathLike[str]) -> str | Path:
-    if isinstance(given, str):
-        if ("\n" in given or len(given) > _LONGEST_PATH) and not os.path.lexists(given):
-            raise InputError("A string names a file or a folder. To ingest a text, wrap it: kgplatform.Text(text).")
-        return given
-    return Path(given)
 
 
 def _piece(each: Any, fields: Fields) -> tuple[_Piece, Flat]:
@@ -345,13 +344,6 @@ def _at(source: str, path: Path, found: Document | SkippedFile) -> Document | Sk
         return found if source == path.as_uri() else replace(found, path=source)
     uri = found.uri.replace(path.as_uri(), source, 1)
     return replace(found, uri=uri, source=source, id=node_id("document", uri))
-
-
-def _document(source: str, text: Text, number: int) -> Document:
-    uri = source if number == 1 else f"{source}#{number}"
-    digest = hashlib.sha256(text.text.encode()).hexdigest()
-    title = text.title if number == 1 else f"{text.title} ({number})"
-    return Document(node_id("document", uri), title, uri, source, text.text, digest, metadata=text.metadata)
 
 
 def _listed(left_out: Counter[str]) -> str:

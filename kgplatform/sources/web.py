@@ -88,7 +88,13 @@ def _get(pool: httpcore.ConnectionPool, url: str, end: float) -> Page | str:
     """The page at ``url``, or where it leads."""
     bounds = {"timeout": dict.fromkeys(("connect", "read", "write", "pool"), _SECONDS)}
     asked = [("User-Agent", "kgplatform"), ("Accept", "text/html, */*;q=0.8")]
-    with pool.stream("GET", _as_sent(url), headers=asked, extensions=bounds) as reply:
+    # In ASCII, as browsers send it, without the place in the page.
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    host = f"[{host}]" if ":" in host else host.encode("idna").decode()
+    path, query = quote(parts.path or "/", _SENT), quote(parts.query, _SENT)
+    sent = urlunsplit((parts.scheme, f"{host}:{parts.port}" if parts.port else host, path, query, ""))
+    with pool.stream("GET", sent, headers=asked, extensions=bounds) as reply:
         headers = {name.lower(): value.decode("latin-1") for name, value in reply.headers}
         if 300 <= reply.status < 400 and (leads := headers.get(b"location")):
             return leads
@@ -102,25 +108,11 @@ def _get(pool: httpcore.ConnectionPool, url: str, end: float) -> Page | str:
             if time.monotonic() > end:
                 raise _RefusedError("it takes too long")
     kind = headers.get(b"content-type", "")
-    return Page(_name(url, kind), _in_utf8(bytes(content), kind))
-
-
-def _as_sent(url: str) -> str:
-    """``url`` in ASCII, as browsers send it, without the place in the page."""
-    parts = urlsplit(url)
-    name = parts.hostname or ""
-    host = f"[{name}]" if ":" in name else name.encode("idna").decode()
-    path, query = quote(parts.path or "/", _SENT), quote(parts.query, _SENT)
-    return urlunsplit((parts.scheme, f"{host}:{parts.port}" if parts.port else host, path, query, ""))
-
-
-def _name(url: str, kind: str) -> str:
-    parts = urlsplit(url)
     name = unquote(PurePosixPath(parts.path).name).replace("/", "_").replace("\0", "") or parts.hostname or "page"
     type_ = kind.partition(";")[0].strip()
     is_told = type_ in ("application/octet-stream", mimetypes.guess_type(name)[0])
     suffix = None if is_told else mimetypes.guess_extension(type_)
-    return f"{name[:200]}{suffix or ''}"
+    return Page(f"{name[:200]}{suffix or ''}", _in_utf8(bytes(content), kind))
 
 
 def _in_utf8(content: bytes, kind: str) -> bytes:

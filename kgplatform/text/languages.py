@@ -16,6 +16,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
+from importlib import resources
 
 import snowballstemmer  # type: ignore[import-untyped]  # it has no types
 
@@ -33,55 +34,16 @@ NAMES = {
 }
 """Of each code (ISO 639-1) that ``language_of`` returns, what the language is called."""
 
-_COMMON = {
-    "en": "the of and to in is was that for with as by on are from which what who when where how did does were his "
-    "it a an do or be at has had this name why whose many",
-    "de": "der die das und ist war den dem des ein eine einer einem einen nicht mit von im wurde wurden auf für "
-    "sich auch als bei zu zum zur nach wer was welche welcher welches wie wo wann warum sind hat aus durch in "
-    "über man an am es er sie viele viel wieviel haben hatte hatten kann welchem welchen wem laut unter "
-    "werden",
-    "fr": "le la les des du de et est un une dans que qui en au aux pour par sur avec ce cette été ont sont quel "
-    "quelle quels quelles où quand comment combien pourquoi se il elle pas plus était l d",
-    "es": "el la los las de del y es un una en que por con para se su al lo fue como más qué quién cuál cuándo "
-    "dónde cómo cuántos cuántas son ha sus entre quiénes cuáles no",
-    "it": "il lo la gli le di del della dei delle e è un una in che per con si al alla nel nella da dal sono chi "
-    "cosa quale quali quando dove come perché quanto era ha l dell all nell",
-    "pt": "o a os as de do da dos das e é um uma em no na que por com para se ao foi como mais quem qual quais "
-    "quando onde são não pelo pela sua seu quantos",
-    "nl": "de het een en van is was in op dat die voor met zijn niet aan door wie wat welke wanneer waar hoe werd "
-    "er te bij als om werden naar hebben heeft deze",
-    "sv": "och att det som en ett den är var av på för med till från inte om vem vad vilken vilket när hur har de i "
-    "hade kan sin eller",
-    "da": "og at det som en et den er var af på for med til fra ikke om hvem hvad hvilken hvilket hvornår hvor "
-    "hvordan har de i blev eller sin kan",
-    "no": "og at det som en et den er var av på for med til fra ikke om hvem hva hvilken hvilket når hvor hvordan "
-    "har de i ble eller sin kan etter ved",
-    "fi": "ja on oli ei että se hän joka mitä kuka mikä milloin missä miten kuinka ovat myös sen kun mutta tai ole "
-    "hänen olivat jotka kanssa vuonna",
-    "ro": "și în de la cu pe din este a al ale o un care ce cine când unde cum ai fost sunt pentru să nu se mai "
-    "prin câți câte lui era sau dintre",
-    "hu": "a az és egy nem hogy is volt ki mi mikor hol hogyan melyik mely meg csak ez azt mint kik voltak vagy "
-    "amely milyen hány szerint",
-    "tr": "ve bir bu da de nedir kimdir hangisi nelerdir kimin neye için ile olarak ne kim hangi nerede nasıl kaç "
-    "olan daha çok gibi kadar sonra idi mi mı neden zaman tarafından olduğu",
-    "pl": "na się nie jest do że to był była było co kto kiedy gdzie jak który która które od przez po dla są za "
-    "oraz jego ile jaki jakie",
-    "cs": "na se je že byl byla bylo co kdo kdy kde jak který která které od pro po za jsou ve ke nebo do to jeho "
-    "kolik jako",
-    "ca": "el la els les de del i és un una en que per amb als al va ser com més què qui quan on són dels pel seva seu",
-    "vi": "và của là các được trong cho không những người một có đã với này khi từ năm gì nào ai ở đến như thế",
-    "id": "yang dan di dari untuk dengan pada adalah ini itu tidak dalam ke oleh sebagai apa siapa kapan mana akan "
-    "bagaimana telah berapa",
-    "ru": "и в не на что с по как это из к был была были для от его кто когда где какой какая какие сколько он она "
-    "но а у о за же или",
-    "uk": "і в не на що з по як це до був була були для від його хто коли де який яка які скільки він вона але та у є",
-    "bg": "и в не на че с по как това от за е са се който кой кога къде какво колко той тя но да",
-    "sr": "и у не на што са по како то је од за се су који која које ко када где шта колико он али да",
-    "ar": "في من على إلى أن ما هو هي التي الذي عن مع كان كانت هذا هذه بين متى أين كيف كم",
-    "fa": "در از به که این را با است برای آن و چه چرا کجا می شد بود های یک",
-    "ur": "میں کے کی کا ہے سے کو اور نے پر یہ کیا تھا ہیں کب کون",
-}
-"""The commonest words, questions' included, where languages share a script."""
+
+def word_lists(package: str, file: str) -> dict[str, frozenset[str]]:
+    """The lists of a ``file`` of ``package``, a paragraph each: its name, a colon, its words. # begins a comment."""
+    source = re.sub("^#.*\n", "", (resources.files(package) / file).read_text("utf-8"), flags=re.M)
+    lists = (each.partition(":") for each in source.split("\n\n"))
+    return {name.strip(): frozenset(words.split()) for name, _, words in lists}
+
+
+_COMMON = word_lists("kgplatform.text", "common.txt")
+"""The commonest words, where languages share a script."""
 
 _SCRIPTS = (
     ("ja", r"[\u3040-\u30ff]"),  # before Han: Japanese has both
@@ -112,10 +74,9 @@ _LETTERS = {
     **{"sr": "јљњђћџ", "fa": "پچژگ", "ur": "ٹڈڑے", "pt": "ãõ", "es": "ñ"},
 }
 """Letters that of the languages of a script one has nearly alone: a word with one counts as a common one."""
-_COMMON_WORDS = {code: frozenset(words.split()) for code, words in _COMMON.items()}
 _CODES_OF = {
-    word: tuple(code for code, words in _COMMON_WORDS.items() if word in words)
-    for word in sorted(frozenset().union(*_COMMON_WORDS.values()))
+    word: tuple(code for code, words in _COMMON.items() if word in words)
+    for word in sorted(frozenset().union(*_COMMON.values()))
 }
 _OWN_LETTERS = {code: frozenset(_LETTERS.get(code, "")) for code in _COMMON}
 _DENSE = 3
@@ -190,7 +151,7 @@ def search_terms(text: str, language: str) -> list[str]:
 def stems(text: str, language: str) -> list[str]:
     """The words of ``text`` without the commonest of ``language``, in order, each without its ending; of scripts
     written without spaces, pairs of letters."""
-    common, stem = _COMMON_WORDS.get(language, frozenset()), _stemmer(language)
+    common, stem = _COMMON.get(language, frozenset()), _stemmer(language)
     terms: list[str] = []
     for found in _RUN.finditer(_folded(text)):
         run = found[0]
@@ -208,7 +169,7 @@ def full_text_query(terms: list[str]) -> str:
 
 def is_common(word: str, language: str) -> bool:
     """Whether a folded ``word`` is one of the commonest of ``language``."""
-    return word in _COMMON_WORDS.get(language, frozenset())
+    return word in _COMMON.get(language, frozenset())
 
 
 def language_names(codes: list[str]) -> str:

@@ -111,19 +111,18 @@ def _folded_occurrences(words: str, text: str) -> Iterator[tuple[int, int]]:
             yield start, with_marks(text, end)
 
 
-def _first(words: str, text: str, *, exact: bool) -> Place | None:
-    """The first place that begins and ends where words do, else the first one, unless it is only some letters."""
-    inside = None
-    for start, end in (_occurrences if exact else _folded_occurrences)(words, text):
-        if is_bounded(text, start, end):
-            return Place(start, end, exact)
-        if with_marks(text, end) == end:
-            inside = inside or Place(start, end, exact)
-    return inside if len(words) >= _SHORTEST_INSIDE else None
-
-
 def _to_the_letter_or_folded(words: str, text: str) -> Place | None:
-    return _first(words, text, exact=True) or _first(words, text, exact=False)
+    """The first place that begins and ends where words do, else the first one, unless it is only some letters."""
+    for exact, find in ((True, _occurrences), (False, _folded_occurrences)):
+        inside = None
+        for start, end in find(words, text):
+            if is_bounded(text, start, end):
+                return Place(start, end, exact)
+            if with_marks(text, end) == end:
+                inside = inside or Place(start, end, exact)
+        if inside and len(words) >= _SHORTEST_INSIDE:
+            return inside
+    return None
 
 
 def _with_omission(words: str, text: str) -> Place | None:
@@ -149,14 +148,7 @@ def _near(words: str, text: str) -> Place | None:
     if found is None or found.dest_end <= found.dest_start:
         return None
     start, end = folded.origins[found.dest_start], folded.origins[found.dest_end - 1] + 1
-    start, end = _widen(text, start, end)
-    if start >= end or set(_DIGITS.findall(wanted)) - set(_DIGITS.findall(fold_words(text[start:end]))):
-        return None
-    return Place(start, end, exact=False)
-
-
-def _widen(text: str, start: int, end: int) -> tuple[int, int]:
-    """The span without punctuation and space at its ends, and with the whole of the words that it cuts."""
+    # Without punctuation and space at its ends, and with the whole of the words that it cuts.
     while start < end and not text[start].isalnum():
         start += 1
     while end > start and not text[end - 1].isalnum():
@@ -165,7 +157,9 @@ def _widen(text: str, start: int, end: int) -> tuple[int, int]:
         start -= 1
     while not is_bounded(text, 0, end):
         end += 1
-    return start, end
+    if start >= end or set(_DIGITS.findall(wanted)) - set(_DIGITS.findall(fold_words(text[start:end]))):
+        return None
+    return Place(start, end, exact=False)
 
 
 @lru_cache(maxsize=32)

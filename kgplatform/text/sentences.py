@@ -4,13 +4,22 @@
 
 A doubtful full stop ("J.", "No. 5") is taken as no end: joining two sentences costs little, cutting one in two is what
 must not happen. Offsets count code points, half open. The time grows with the length of the text, whatever it says.
+
+Models see every sentence with a number, so that a number is a place in the text:
+
+    lines("The cable broke. It was mended.", "2")     # '[2.1] The cable broke.\\n[2.2] It was mended.'
+    numbers_in("[2.1-3], 4.1")                        # ['2.1', '2.2', '2.3', '4.1']
+
+A model that names a number cites by construction; of the words that a model of 1.5 billion parameters copies, two of
+three are not found (docs/explanation/benchmarks/answers.md).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 LIKELY, SENTENCE, PARAGRAPH = 4, 5, 6
 """Ranks of a boundary: how good a place for a cut it is. Lower ones are for who must cut inside a sentence.
@@ -149,13 +158,9 @@ def _rank(text: str, start: int, end: int, lines: int, line_start: int, page_sta
         return found
     if LIST_ITEM.match(text, end) or MARKDOWN_HEADING.match(text, line_start):
         return SENTENCE
-    return found if _is_wrapped(text, start, end) else LIKELY
-
-
-def _is_wrapped(text: str, line_end: int, next_line: int) -> bool:
-    """True if the line that ends here is long enough for prose that continues in the next one."""
-    is_long = line_end >= _WRAPPED and not _NO_PROSE.search(text, line_end - _WRAPPED, line_end)
-    return is_long and (text[next_line].isalnum() or text[next_line] in "\"'“‘(«")
+    # A line that is long enough for prose may continue in the next one.
+    is_long = start >= _WRAPPED and not _NO_PROSE.search(text, start - _WRAPPED, start)
+    return found if is_long and (text[end].isalnum() or text[end] in "\"'“‘(«") else LIKELY
 
 
 def _sentence_end(text: str, start: int, end: int) -> int:
@@ -174,7 +179,12 @@ def _full_stop(before: str, after: str) -> int:
     """The rank of a full stop: 0 after initials, "Dr", "U.S", ordinals, "No" if a number follows."""
     word = _last_word(before)
     if len(word) == 1 and word.isalpha():
-        return _after_one_letter(before)
+        # An initial is not an end, nor are "v" and "b"; "World War I", "20 m", "m/s", "she didn't", "Ada's" may be.
+        if _ELIDED.search(before) or _PER.search(before):
+            return SENTENCE
+        numeral = _ROMAN_ONE.search(before)
+        is_numeral = numeral is not None and numeral["name"].isupper()
+        return LIKELY if is_numeral or _MEASURE.search(before) else 0
     if len(word) <= 2 and word.isdigit():
         left = before[: -len(word)]
         return 0 if left.endswith(_BRACKETS) or _counts(left.rstrip(" ("), word) else LIKELY
@@ -199,15 +209,6 @@ def _counts(before: str, number: str) -> bool:
     return begins or _last_word(before).casefold() in _BEFORE_ORDINALS
 
 
-def _after_one_letter(before: str) -> int:
-    """An initial is not an end, nor are "v" and "b"; "World War I", "20 m", "m/s", "she didn't", "Ada's" may be."""
-    if _ELIDED.search(before) or _PER.search(before):
-        return SENTENCE
-    numeral = _ROMAN_ONE.search(before)
-    is_numeral = numeral is not None and numeral["name"].isupper()
-    return LIKELY if is_numeral or _MEASURE.search(before) else 0
-
-
 def _not_too_long(text: str, start: int, end: int) -> Iterator[Sentence]:
     """The span, or its pieces of at most ``LONGEST_SENTENCE`` characters, cut at their last space if they have one."""
     while end - start > LONGEST_SENTENCE:
@@ -219,3 +220,70 @@ def _not_too_long(text: str, start: int, end: int) -> Iterator[Sentence]:
         while text[start].isspace():
             start += 1
     yield Sentence(start, end)
+
+
+_LONGEST_RANGE = 20
+"""Sentences that one range names at most: a longer one is no citation."""
+
+_RANGE = r"[-‐-―~]"
+_ONE = re.compile(
+    rf"(?:(?P<part>\d{{1,4}})\s*[.:]\s*)?(?P<first>\d{{1,4}})(?:\s*{_RANGE}\s*(?:\d{{1,4}}\s*[.:]\s*)?(?P<last>\d{{1,4}}))?"
+)
+
+
+@lru_cache(maxsize=4096)
+def numbered(text: str) -> tuple[Sentence, ...]:
+    """The sentences of ``text``, the first of which has the number 1.
+
+    The row of a table, an item of a list and a line that is not wrapped are sentences too.
+    """
+    return tuple(sentences(text))
+
+
+def lines(text: str, label: str = "", only: Collection[int] | None = None) -> str:
+    """The sentences of ``text``, one a line, with their numbers: "[2.3]" of a text with the ``label`` 2, else "[3]".
+
+    ``only``: the numbers of those that are shown, which keep them; where some are left out stands "…".
+    """
+    shown, before = [], 0
+    for number, place in enumerate(numbered(text), 1):
+        if only is None or number in only:
+            gap = ["…"] if number > before + 1 else []
+            name = f"{label}.{number}" if label else str(number)
+            shown += [*gap, f"[{name}] {' '.join(text[place.start : place.end].split())}"]
+            before = number
+    return "\n".join(shown)
+
+
+def numbers_in(said: object) -> list[str]:
+    """The numbers that a reply means by ``said``, a text, a number or a list of such: each once, in order.
+
+    A range is all that is between; what follows a number of the same brackets without a part of its own has that part:
+    "[2.3, 5]" is 2.3 and 2.5. What names no sentence is a part alone, "2".
+
+    >>> numbers_in(["2.3", "[4.1-2]"]), numbers_in("passage 3, sentence 1"), numbers_in(2.5)
+    (['2.3', '4.1', '4.2'], ['3.1'], ['2.5'])
+    """
+    if isinstance(said, (list, tuple)):
+        return list(dict.fromkeys(number for each in said for number in numbers_in(each)))
+    if isinstance(said, bool) or not isinstance(said, (str, int, float)):
+        return []
+    return list(dict.fromkeys(_named(str(said))))
+
+
+def _named(said: str) -> list[str]:
+    found: list[str] = []
+    part, end = "", 0
+    for one in _ONE.finditer(said):
+        first, last = int(one["first"]), int(one["last"] or one["first"])
+        between, end = said[end : one.start()], one.end()
+        if not (one["part"] or part):
+            part = str(first)
+            found.append(part)
+            continue
+        # "passage 2, sentence 3" names a sentence; "2, 3" names the part too, as a list of rows does.
+        if found[-1:] == [part] and not one["part"] and any(map(str.isalpha, between)):
+            found.pop()
+        part = str(int(one["part"] or part))
+        found += [f"{part}.{number}" for number in range(first, min(last, first + _LONGEST_RANGE) + 1)]
+    return found

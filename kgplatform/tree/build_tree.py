@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from kgplatform.concurrency.stopwatch import Stopwatch
+from kgplatform.concurrency.spans import Stopwatch
 from kgplatform.errors import InputError
 from kgplatform.ingest.graph_state import define_keys, graph_state, set_state
 from kgplatform.ingest.settle import embed_pending, settle

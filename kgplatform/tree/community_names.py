@@ -20,7 +20,7 @@ from kgplatform.models.forms import Form, items
 from kgplatform.models.reply import ask
 from kgplatform.prompt import render
 from kgplatform.text import counted, node_id, normalise_name, tidy
-from kgplatform.text.numbered import numbers_in
+from kgplatform.text.sentences import numbers_in
 
 LONGEST_NAME = 80
 LONGEST_SUMMARY = 100

@@ -19,7 +19,7 @@ from tables import Section, keep
 from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import make_embedder
 from kgplatform.models.onnx_encoder import DEFAULT, fetch_weights
-from kgplatform.neo4j.install import install
+from kgplatform.neo4j.config import install
 from kgplatform.settings import load_settings
 
 ROOT = Path(__file__).parent.parent.parent

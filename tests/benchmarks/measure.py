@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgplatform.models.embed import Embedder
-from kgplatform.neo4j.install import VERSION
+from kgplatform.neo4j.config import VERSION
 
 Vectors = NDArray[np.float32]
 

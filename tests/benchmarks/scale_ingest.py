@@ -24,7 +24,7 @@ import pytest
 from measure import MEGABYTE, peak_megabytes
 
 from kgplatform import connect
-from kgplatform.concurrency.stopwatch import Stopwatch
+from kgplatform.concurrency.spans import Stopwatch
 from kgplatform.neo4j import process
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.settings import load_settings

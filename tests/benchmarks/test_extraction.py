@@ -153,7 +153,7 @@ def _read(file: Path, passages: Sequence[tuple[Passage, Document]]) -> Iterator[
         if (record := first.get(passage.id)) is None:
             continue
         try:
-            content = parse_reply(record["text"], ExtractionReply).root
+            content = parse_reply(record["text"], ExtractionReply)[0].root
         except ModelError:
             content = {}
         extraction, _ = without_inventions(read_extraction(content, passage.text), passage, document.title)

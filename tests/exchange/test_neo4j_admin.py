@@ -17,8 +17,7 @@ from whole_graph import everything
 from kgplatform import connect
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.config import java_environment, write_configuration
-from kgplatform.neo4j.install import install
+from kgplatform.neo4j.config import install, java_environment, write_configuration
 from kgplatform.neo4j.memory import Memory
 from kgplatform.neo4j.process import Ports
 from kgplatform.neo4j.server import LocalNeo4j

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kgplatform.extract.schema import EntityType, RelationType, Schema
-from kgplatform.ingest.rows import Rows, rows_of
+from kgplatform.ingest.write import Rows, rows_of
 from kgplatform.records import AtomicFact, ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction, Passage
 from kgplatform.text import count_tokens, node_id
 

@@ -15,7 +15,7 @@ import pytest
 from conftest import JARS
 
 from kgplatform.concurrency.maven import Jar
-from kgplatform.neo4j.install import locked_jars
+from kgplatform.neo4j.config import locked_jars
 
 
 @dataclass

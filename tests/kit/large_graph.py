@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from kgplatform.extract.schema import Schema, load_schema
 from kgplatform.ingest.graph_state import define_graph
-from kgplatform.ingest.rows import Rows, rows_of
 from kgplatform.ingest.settle import embed_pending, settle
-from kgplatform.ingest.write import document_statements, extraction_statements
+from kgplatform.ingest.write import Rows, document_statements, extraction_statements, rows_of
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.query import batches

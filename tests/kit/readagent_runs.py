@@ -29,7 +29,7 @@ from kgplatform.records import Answer
 from kgplatform.search.evidence import Evidence
 from kgplatform.search.question import Question
 from kgplatform.testing import ScriptedChat
-from kgplatform.text.numbered import lines
+from kgplatform.text.sentences import lines
 
 _NUMBER = re.compile(r"^\[\d+\.\d+\] ", re.MULTILINE)
 _MOVE = "UNWIND $rows AS row MATCH (p:Page {name: row.name}) SET p.embedding = row.vector"

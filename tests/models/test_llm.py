@@ -374,7 +374,7 @@ class TestCache:
         (tmp_path / "file").write_text("in the way")
         with OpenAIServer(["a", "b"]) as server, chatting(server, tmp_path / "file" / "cache") as client:
             assert [client.send(question(text), stage="s").text for text in "xy"] == ["a", "b"]
-        assert [record.levelname for record in caplog.records if record.name == "kgplatform.models.reply_cache"] == [
+        assert [record.levelname for record in caplog.records if record.name == "kgplatform.models.request"] == [
             "WARNING"
         ]
 

@@ -20,8 +20,8 @@ from own_servers import Make, keep, notes
 from kgplatform.concurrency.files import folder_mark
 from kgplatform.concurrency.system import is_locked
 from kgplatform.errors import ServerError
+from kgplatform.neo4j.config import VERSION
 from kgplatform.neo4j.failures import trouble_of
-from kgplatform.neo4j.install import VERSION
 from kgplatform.neo4j.process import COPIED, RECORD, ServerRecord, StartError, load_record, own_record, process_mark
 from kgplatform.neo4j.store import Connection
 

@@ -27,7 +27,7 @@ from neo4j.exceptions import AuthError, ClientError
 from own_servers import Make, keep, notes, small
 
 from kgplatform.errors import ServerError, SettingError
-from kgplatform.neo4j.install import VERSION
+from kgplatform.neo4j.config import VERSION
 from kgplatform.neo4j.process import Ports, ServerRecord, StartError, StartFault, choose_ports, find_fault, load_record
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Connection, Store

@@ -12,7 +12,7 @@ from conftest import JARS, ROOT
 from jar_repository import Repository, flipped, linked_jars, one_jar, serve, spoil, use_repository
 
 from kgplatform.errors import ServerError
-from kgplatform.neo4j.install import VERSION, install, locked_jars
+from kgplatform.neo4j.config import VERSION, install, locked_jars
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 
 def test_two_processes_fill_an_empty_folder_and_fetch_each_file_once(tmp_path: Path, repository: Repository) -> None:
     folder = tmp_path / "new" / "jars"
-    code = "import sys, pathlib, kgplatform.neo4j.install as n; n.install(pathlib.Path(sys.argv[1]), print)"
+    code = "import sys, pathlib, kgplatform.neo4j.config as n; n.install(pathlib.Path(sys.argv[1]), print)"
     command = [sys.executable, "-c", code, str(folder)]
     both = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) for _ in range(2)]
     assert [process.wait() for process in both] == [0, 0]

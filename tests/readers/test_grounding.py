@@ -11,7 +11,7 @@ from kgplatform.readers.grounding import ground
 from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.selection import select
 from kgplatform.records import Citation, SearchResult
-from kgplatform.text.numbered import lines, numbered
+from kgplatform.text.sentences import lines, numbered
 
 CABLE = replace(
     passage("cable", "The cable broke. It was mended in 1858.\n\nField paid for it.", title="Cable"), start=50

@@ -9,10 +9,10 @@ from statements import chain, ingest
 from kgplatform.client import KnowledgeGraph
 from kgplatform.neo4j.store import trace
 from kgplatform.records import FoundPath
-from kgplatform.search.all_routes import HOPS
 from kgplatform.search.evidence import Evidence
 from kgplatform.search.question import Question
 from kgplatform.search.routes import BEAM, walk
+from kgplatform.search.search import HOPS
 
 NAMES = ("Alder", "Birch", "Cedar", "Dogwood", "Elm")
 LONG = (*NAMES, "Fir", "Ginkgo")

@@ -84,7 +84,7 @@ def test_what_the_model_gets_to_see(store: Store, settings: Settings, tmp_path: 
 
 def test_a_community_is_that_of_the_numbers_behind_its_name() -> None:
     def names_of(*items: list[object]) -> dict[int, tuple[str, list[int]]]:
-        return parse_reply(json.dumps({"communities": items}), NamesReply).names(2)
+        return parse_reply(json.dumps({"communities": items}), NamesReply)[0].names(2)
 
     assert names_of(["B", "2.1", "2.3"], ["A", 1.2]) == {2: ("B", [1, 3]), 1: ("A", [2])}
     assert names_of(["A"], ["B"]) == {1: ("A", []), 2: ("B", [])}

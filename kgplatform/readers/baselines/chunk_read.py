@@ -41,7 +41,7 @@ from kgplatform.readers.window import Window, head, room_for, window_of
 from kgplatform.records import Answer, FoundPassage, QueryRun, SearchResult
 from kgplatform.search.evidence import Evidence
 from kgplatform.search.question import asked
-from kgplatform.text.numbered import numbers_in
+from kgplatform.text.sentences import numbers_in
 
 _PROMPT, _PROMPT_WITH_NOTES = "readers/answer", "baselines/chunk_notes"
 _NOTES_SHARE = 8  # of the window, the part that notes may fill

@@ -46,7 +46,7 @@ from kgplatform.records import Answer, FoundFact, QueryRun, SearchResult, Usage
 from kgplatform.search.communities import Group, GroupFact, Groups
 from kgplatform.search.question import asked
 from kgplatform.text import counted, listed, normalise_name, tidy
-from kgplatform.text.numbered import numbers_in
+from kgplatform.text.sentences import numbers_in
 
 _PROMPT, _STAGE = "global_/map", "map"
 _THREADS = 16  # parts that are read at the same time; settings.concurrency may let fewer of them through

@@ -29,8 +29,7 @@ from kgplatform.readers.window import cut, head, pack, short_name, tokens
 from kgplatform.records import FoundPassage
 from kgplatform.search.nodes import Nodes, Stated, ToRead
 from kgplatform.text import counted, listed, normalise_name
-from kgplatform.text.numbered import lines, numbered, numbers_in
-from kgplatform.text.sentences import sentences
+from kgplatform.text.sentences import lines, numbered, numbers_in, sentences
 
 _CHARACTERS_PER_TOKEN = 6
 """More than text has: what lies around a passage is read from the graph by characters, and cut by tokens."""

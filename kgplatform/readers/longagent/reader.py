@@ -66,7 +66,7 @@ from kgplatform.search.found import part_of
 from kgplatform.search.question import asked
 from kgplatform.text import listed, normalise_name, tidy
 from kgplatform.text.matching import find_names
-from kgplatform.text.numbered import numbers_in
+from kgplatform.text.sentences import numbers_in
 
 _THREADS = 16  # members that are asked at the same time; settings.concurrency may let fewer of them through
 READ = 1024

@@ -68,7 +68,7 @@ from kgplatform.search.found import part_of, rank_scores
 from kgplatform.search.pages import MemorySize, Pages, PageText, PageTexts, StoredPage
 from kgplatform.search.question import asked
 from kgplatform.text import compression_rate, count_words, counted
-from kgplatform.text.numbered import numbered
+from kgplatform.text.sentences import numbered
 
 Lookup = Literal["parallel", "sequential", "none", "nearest", "bm25", "dense"]
 MOST_PAGES = 100

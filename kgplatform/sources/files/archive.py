@@ -35,16 +35,12 @@ def opened(path: str, stream: BinaryIO) -> Iterator[zipfile.ZipFile]:
         if locked or any(part.flag_bits & _IS_ENCRYPTED for part in parts):
             raise DocumentError(path, "encrypted: remove its password first")
         unpacked, packed = sum(part.file_size for part in parts), sum(part.compress_size for part in parts)
-        if unpacked > _MAX_UNPACKED_BYTES or (unpacked > _MAX_UNPACKED_BYTES >> 4 and unpacked > _MAX_RATIO * packed):
-            raise DocumentError(path, _too_large(unpacked, packed))
+        size, times = f"unpacks to {unpacked >> 20:,} MB", unpacked // max(1, packed)
+        if unpacked > _MAX_UNPACKED_BYTES:
+            raise DocumentError(path, f"{size}, and at most {_MAX_UNPACKED_BYTES >> 20:,} are read: split it")
+        if unpacked > _MAX_UNPACKED_BYTES >> 4 and unpacked > _MAX_RATIO * packed:
+            raise DocumentError(path, f"{size}, {times:,} times its size, which no document does: refused")
         yield archive
-
-
-def _too_large(unpacked: int, packed: int) -> str:
-    if unpacked > _MAX_UNPACKED_BYTES:
-        return f"unpacks to {unpacked >> 20:,} MB, and at most {_MAX_UNPACKED_BYTES >> 20:,} are read: split it"
-    times = unpacked // max(1, packed)
-    return f"unpacks to {unpacked >> 20:,} MB, {times:,} times its size, which no document does: refused"
 
 
 def read_xml(path: str, archive: zipfile.ZipFile, part: str) -> etree._Element:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _PAGES = ("application/xhtml+xml", "text/html")
 _LONGEST_NAME = 80
 _CONTAINER = "META-INF/container.xml"
-_ENCRYPTION = "META-INF/encryption.xml"
+_ENCRYPTION, _LOCKED = "META-INF/encryption.xml", "{*}CipherReference"
 _MARK = "\ue000"
 _MARKED = re.compile(f"{_MARK}(\\d+){_MARK}")
 
@@ -39,7 +39,10 @@ def read_book(path: str, stream: BinaryIO) -> FileText:
     """The text of all chapters; one that cannot be read is a fault."""
     parts, faults = Parts(), []
     with opened(path, stream) as archive:
-        package = _package_name(path, archive)
+        found = next(read_xml(path, archive, _CONTAINER).iter("{*}rootfile"), None)
+        if found is None:
+            raise DocumentError(path, "damaged e-book: it does not say where its text is")
+        package = joined("", found.get("full-path", ""))
         root = read_xml(path, archive, package)
         items = {
             each.get("id", ""): _Item(
@@ -49,7 +52,10 @@ def read_book(path: str, stream: BinaryIO) -> FileText:
         }
         spine = [items[id_] for each in root.iter("{*}itemref") if (id_ := each.get("idref", "")) in items]
         pages = [each for each in spine if each.kind in _PAGES and "nav" not in each.properties.split()]
-        _refuse_locked(path, archive, {each.name for each in pages})
+        with suppress(KeyError):
+            locked = {joined("", each.get("URI", "")) for each in read_xml(path, archive, _ENCRYPTION).iter(_LOCKED)}
+            if locked & {each.name for each in pages}:  # and not only the fonts
+                raise DocumentError(path, "encrypted e-book (DRM): no program but its shop's can read it")
         names, label = _contents(path, archive, list(items.values())), ""
         for number, page in enumerate(pages, start=1):
             label = (label if names else "") or f"part {number}"
@@ -63,21 +69,6 @@ def read_book(path: str, stream: BinaryIO) -> FileText:
                 parts.add(text, label)
         title = next((tidy(each.text) for each in root.iter("{*}title") if each.text), None)
     return parts.found(title, tuple(faults))
-
-
-def _package_name(path: str, archive: zipfile.ZipFile) -> str:
-    found = next(read_xml(path, archive, _CONTAINER).iter("{*}rootfile"), None)
-    if found is None:
-        raise DocumentError(path, "damaged e-book: it does not say where its text is")
-    return joined("", found.get("full-path", ""))
-
-
-def _refuse_locked(path: str, archive: zipfile.ZipFile, pages: set[str]) -> None:
-    """Raise ``DocumentError`` if the text is encrypted, and not only the fonts."""
-    with suppress(KeyError):
-        locked = read_xml(path, archive, _ENCRYPTION).iter("{*}CipherReference")
-        if any(joined("", each.get("URI", "")) in pages for each in locked):
-            raise DocumentError(path, "encrypted e-book (DRM): no program but its shop's can read it")
 
 
 def _sections(tree: etree._Element, names: dict[str, str]) -> Iterator[tuple[str, str]]:

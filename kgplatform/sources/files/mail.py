@@ -133,7 +133,12 @@ def _laid_out(mail: _Mail, read: ReadAttachment) -> FileText:
     """The mail and its attachments, each under its name."""
     parts, faults = Parts(), list(mail.faults)
     lines = [f"{name}: {value}" for name, value in mail.headers.items() if value]
-    body = _said_once(mail.body)
+    # Without the marks of quoted replies, and without paragraphs that it has twice, as threads do.
+    kept: dict[str, str] = {}
+    for block in re.split(r"\n[^\S\n]*\n", _QUOTED.sub("", clean(mail.body))):
+        if words := tidy(block):
+            kept.setdefault(words, block.strip("\n").rstrip())
+    body = "\n\n".join(kept.values())
     parts.add("\n\n".join(filter(None, (mail.subject, "\n".join(lines), body))), "message")
     for name, content in mail.attachments:
         label = f"attachment {tidy(name)}"
@@ -144,29 +149,15 @@ def _laid_out(mail: _Mail, read: ReadAttachment) -> FileText:
             continue
         faults += [f"{label}: {fault}" for fault in found.faults]
         parts.add(label.capitalize(), label)
-        _add_located(parts, found, label)
+        end = 0  # where an attachment has pages and the like, these are told behind its name
+        for each in found.locations:
+            gap = found.text[end : each.start] if end else "\n\n"
+            text = found.text[each.start : each.end].rstrip()
+            parts.add(text, f"{label}, {each.label}", gap)
+            end = each.start + len(text)
+        if not found.locations:
+            parts.add(found.text, label)
     return parts.found(mail.subject or None, tuple(faults))
-
-
-def _add_located(parts: Parts, found: FileText, label: str) -> None:
-    """The text of an attachment; where it has pages and the like, these behind its name."""
-    end = 0
-    for each in found.locations:
-        gap = found.text[end : each.start] if end else "\n\n"
-        text = found.text[each.start : each.end].rstrip()
-        parts.add(text, f"{label}, {each.label}", gap)
-        end = each.start + len(text)
-    if not found.locations:
-        parts.add(found.text, label)
-
-
-def _said_once(body: str) -> str:
-    """``body`` without the marks of quoted replies, and without paragraphs that it has twice, as threads do."""
-    kept: dict[str, str] = {}
-    for block in re.split(r"\n[^\S\n]*\n", _QUOTED.sub("", clean(body))):
-        if words := tidy(block):
-            kept.setdefault(words, block.strip("\n").rstrip())
-    return "\n\n".join(kept.values())
 
 
 def _of_message(message: EmailMessage) -> _Mail:
@@ -176,10 +167,13 @@ def _of_message(message: EmailMessage) -> _Mail:
     # Without a part of its own for the words, the message is all words.
     for kind in ("plain", "html") if message.is_multipart() else ("",):
         part = message.get_body((kind,)) if kind else message
-        if isinstance(part, EmailMessage) and not mail.body.strip() and (part is not message or _is_words(message)):
+        is_words = message.get_content_maintype() in ("text", "multipart") and not message.is_attachment()
+        if isinstance(part, EmailMessage) and not mail.body.strip() and (part is not message or is_words):
             body = part
             try:
-                found = _words(part)
+                found = decode("message", _content(part), declared=_charset(part))
+                if part.get_content_subtype() == "html":
+                    found = replace(found, text=visible_text(found.text.encode()))
             except DocumentError as error:  # what is attached is read all the same
                 found = Decoded("", (f"its words: {error.reason}",))
             mail.body, mail.faults = found.text, found.faults
@@ -190,10 +184,6 @@ def _of_message(message: EmailMessage) -> _Mail:
         if name not in _SIGNATURES and part.get_content_subtype() not in _NO_WORDS:
             mail.attachments.append((name, _content(part)))
     return mail
-
-
-def _is_words(message: EmailMessage) -> bool:
-    return message.get_content_maintype() in ("text", "multipart") and not message.is_attachment()
 
 
 def _header(message: EmailMessage, name: str) -> str:
@@ -220,20 +210,8 @@ def _attached(message: EmailMessage, body: object) -> Iterator[EmailMessage]:
             if part.get_content_subtype() == "alternative":  # what holds more than words: an invitation, or pictures
                 inner = [each for each in inner if each is not body and each.get_content_maintype() != "text"]
             waiting += reversed(inner)
-        elif part is not body and _is_file(part):
-            yield part
-
-
-def _is_file(part: EmailMessage) -> bool:
-    """Whether a part is to be read by itself: no picture within the body."""
-    return part.get_content_maintype() != "image" or part.is_attachment()
-
-
-def _words(part: EmailMessage) -> Decoded:
-    """The text of a part in whatever encoding; that of HTML as it is shown."""
-    found = decode("message", _content(part), declared=_charset(part))
-    is_html = part.get_content_subtype() == "html"
-    return replace(found, text=visible_text(found.text.encode())) if is_html else found
+        elif part is not body and (part.get_content_maintype() != "image" or part.is_attachment()):
+            yield part  # no picture within the body
 
 
 def _charset(part: EmailMessage) -> str:

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     import pypdfium2  # type: ignore[import-untyped]  # publishes no types
 
 _MEANINGLESS_TITLE = re.compile(
-    r"(?:untitled|unspecified|anonymous|microsoft word|document\d*$|title$|print|slide \d|\S+\.\w{2,5}$)",
-    re.I,
+    r"(?:untitled|unspecified|anonymous|microsoft word|document\d*$|title$|print|slide \d|\S+\.\w{2,5}$)", re.I
 )
 
 
@@ -43,7 +42,8 @@ def read_pdf(path: str, stream: BinaryIO) -> FileText:
             title = _pdf_title(reader)
     if not any(texts):
         damaged = any(_DAMAGED in fault for fault in faults)
-        raise DocumentError(path, "damaged PDF: no page can be read" if damaged else _without_text())
+        why = "is a scan in which no text was found" if can_read_scans() else _UNREAD_SCAN.format(to_read_scans())
+        raise DocumentError(path, "damaged PDF: no page can be read" if damaged else why)
     parts = Parts()
     for number, text in enumerate(texts, start=1):
         parts.add(text, page_label(number))
@@ -57,11 +57,12 @@ _LONGEST_SIDE = 4000
 """Pixels of a rendered page: some are metres long."""
 _TOO_MANY = f"is a scan, and only {MOST_SCANS} in a file are read: split it"
 _DAMAGED = "is damaged and cannot be read"
+_UNREAD_SCAN = "is a scan, without text: {}"
 _BROKEN_WORD = re.compile(f"[{''.join(BROKEN)}]")
 
 
 def _page_texts(reader: pypdfium2.PdfDocument) -> tuple[list[str], list[str]]:
-    from pypdfium2 import PdfiumError
+    from pypdfium2 import PdfiumError, raw
 
     texts, faults, scans, tables = [], [], 0, PdfTables()
     for number in range(1, len(reader) + 1):
@@ -71,7 +72,8 @@ def _page_texts(reader: pypdfium2.PdfDocument) -> tuple[list[str], list[str]]:
                 with closing(page.get_textpage()) as found:
                     laid_out = tables.laid_out(page, found, found.get_text_bounded())
                     text = clean(_BROKEN_WORD.sub("", laid_out)).strip()
-                if not text and _has_image(page):
+                images = page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE])
+                if not text and next(images, None) is not None:
                     scans += 1
                     text, fault = _read_scan(page) if scans <= MOST_SCANS else ("", _TOO_MANY)
                     faults += [f"page {number} {fault}"] * bool(fault)
@@ -81,23 +83,13 @@ def _page_texts(reader: pypdfium2.PdfDocument) -> tuple[list[str], list[str]]:
     return texts, faults
 
 
-def _without_text() -> str:
-    return "is a scan in which no text was found" if can_read_scans() else f"is a scan, without text: {to_read_scans()}"
-
-
 def _read_scan(page: pypdfium2.PdfPage) -> tuple[str, str]:
     """What OCR finds on a page, and why nothing."""
     if not can_read_scans():
-        return "", f"is a scan, without text: {to_read_scans()}"
+        return "", _UNREAD_SCAN.format(to_read_scans())
     renew()
     scale = min(_DPI / 72, _LONGEST_SIDE / max(*page.get_size(), 1))
     return words_in(page.render(scale=scale).to_pil()), ""
-
-
-def _has_image(page: pypdfium2.PdfPage) -> bool:
-    import pypdfium2
-
-    return next(page.get_objects(filter=[pypdfium2.raw.FPDF_PAGEOBJ_IMAGE]), None) is not None
 
 
 def _pdf_title(reader: pypdfium2.PdfDocument) -> str | None:

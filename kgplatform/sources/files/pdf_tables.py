@@ -541,7 +541,8 @@ def table_lines(rows: Sequence[Row], before: Headings = ()) -> tuple[list[str], 
     body, heads = rows[titles:], _head_rows(rows[titles:])
     headings = [_merged(body[:heads], each) for each in body[heads - 1]]
     is_whole = all(any(each.text in heading.text for heading in headings) for row in body[:heads] for each in row)
-    if _goes_on(before, body[0]) and heads == 1 and not _are_alike(before, headings):
+    same = sum(1 for one, other in zip(before, headings, strict=False) if one.text == other.text)
+    if _goes_on(before, body[0]) and heads == 1 and 2 * same < len(before):  # no page repeats most of the headings
         headings, heads = list(before), 0
     elif not is_whole or not has_headings(_filled_columns(headings, body[heads:LOOKED_AT])):
         headings, heads = [], 0
@@ -561,15 +562,12 @@ def _head_rows(rows: Sequence[Row]) -> int:
     while number < min(_MOST_HEADS, len(rows) - 1):
         again = sum(1 for each in rows[number] if each.again)
         others = [each for each in rows[number] if each.text and not each.again]
-        below = [each for each in others if _is_wider(_over(rows[number - 1], each), each)]
+        over = ((_over(rows[number - 1], each), each) for each in others)
+        below = [each for cell, each in over if cell and cell.right - cell.left > each.right - each.left + _SLACK]
         if again <= len(others) and not (len(below) > 1 and 2 * len(below) >= len(others)):
             break
         number += 1
     return number
-
-
-def _is_wider(cell: Cell | None, other: Cell) -> bool:
-    return cell is not None and cell.right - cell.left > other.right - other.left + _SLACK
 
 
 def _merged(rows: Sequence[Row], below: Cell) -> Cell:
@@ -606,12 +604,6 @@ def _goes_on(before: Headings, row: Row) -> bool:
         abs(one.left - other.left) < _SLACK and abs(one.right - other.right) < _SLACK
         for one, other in zip(before, row, strict=True)
     )
-
-
-def _are_alike(before: Headings, headings: Headings) -> bool:
-    """Whether a page repeats the headings, or most of them."""
-    same = sum(1 for one, other in zip(before, headings, strict=True) if one.text == other.text)
-    return 2 * same >= len(before)
 
 
 def _line(headings: Headings, row: Sequence[Cell]) -> str:

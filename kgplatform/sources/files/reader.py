@@ -16,11 +16,17 @@ from kgplatform.sources.files.book import read_book
 from kgplatform.sources.files.file_text import FileText, parsing
 from kgplatform.sources.files.mail import MAILBOX, read_mail, read_mailbox, read_outlook, read_web_archive
 from kgplatform.sources.files.markup import read_markdown, read_notebook, read_restructured
-from kgplatform.sources.files.office import read_open_presentation, read_open_text, read_presentation, read_word
+from kgplatform.sources.files.office import (
+    read_open_presentation,
+    read_open_text,
+    read_presentation,
+    read_table,
+    read_word,
+    read_workbook,
+)
 from kgplatform.sources.files.pdf import read_pdf
 from kgplatform.sources.files.plain import read_captions, read_html, read_rich_text, read_text
 from kgplatform.sources.files.scan import read_image
-from kgplatform.sources.files.sheets import read_table, read_workbook
 
 _MOST_DEPTH = 3
 """Mails within mails within mails are read, and no deeper."""
@@ -81,7 +87,7 @@ def reader_for(shown: str, head: bytes, suffix: str) -> Reader:
         raise DocumentError(shown, f"damaged, or not {_PROMISES[suffix]} file at all: save it again from its program")
     refuse_binary(shown, head)
     if MAILBOX.match(head):
-        return _read_mailbox
+        return partial(read_mailbox, read=partial(_read_attachment, 1))
     if is_html(head) and suffix not in (".json", ".jsonl", ".ndjson"):
         return read_html
     return _BY_NAME.get(suffix, read_text)
@@ -115,10 +121,6 @@ def _read_ole(path: str, stream: BinaryIO, depth: int = 0) -> FileText:
 
 def _read_mail(path: str, stream: BinaryIO, depth: int = 0) -> FileText:
     return read_mail(path, stream, partial(_read_attachment, depth + 1))
-
-
-def _read_mailbox(path: str, stream: BinaryIO) -> Iterator[ItemOrFault]:
-    return read_mailbox(path, stream, partial(_read_attachment, 1))
 
 
 def _read_attachment(depth: int, name: str, content: bytes) -> FileText:

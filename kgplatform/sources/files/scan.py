@@ -51,7 +51,10 @@ def read_image(path: str, stream: BinaryIO) -> FileText:
     Image.MAX_IMAGE_PIXELS = _MOST_PIXELS
     with parsing(path, "damaged image, or one that is too large: save it again"), Image.open(stream) as image:
         pages = ImageSequence.Iterator(image)
-        texts = [_page_words(each) for each in islice(pages, MOST_SCANS)]
+        texts = []
+        for page in islice(pages, MOST_SCANS):
+            renew()
+            texts.append(words_in(page))
         has_more = next(pages, None) is not None
     if not any(texts):
         raise DocumentError(path, "an image in which no text was found")
@@ -62,12 +65,6 @@ def read_image(path: str, stream: BinaryIO) -> FileText:
         return FileText(parts.text)
     fault = f"has more than {MOST_SCANS} pages, and no more are read: split it"
     return parts.found(faults=(fault,) if has_more else ())
-
-
-def _page_words(page: Image) -> str:
-    """The words of a page, for which the time runs anew."""
-    renew()
-    return words_in(page)
 
 
 def words_in(image: Image) -> str:

@@ -18,7 +18,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def read(form: type[M], **fields: Any) -> M:
-    return parse_reply(json.dumps(fields), form)
+    return parse_reply(json.dumps(fields), form)[0]
 
 
 def test_the_leader_decides_in_the_papers_words_or_in_ours() -> None:
@@ -72,4 +72,4 @@ def test_the_examples_of_the_prompts_are_replies_of_their_forms() -> None:
         assert examples
         for line in examples:
             assert set(json.loads(line)) <= set(form.model_fields)
-            assert parse_reply(line, form)
+            assert parse_reply(line, form)[0]

@@ -43,7 +43,7 @@ from kgplatform.search.evidence import Evidence
 from kgplatform.settings import load_settings
 from kgplatform.testing import Fault, OpenAIServer
 from kgplatform.text import rejoin
-from kgplatform.text.numbered import lines
+from kgplatform.text.sentences import lines
 
 QUESTION = "Who kept the lamp of the tower?"
 ASKED = "Who kept the lamp?"
