@@ -154,9 +154,11 @@ def _setups(given: Mapping[str, Any]) -> tuple[tuple[Setup, ...], tuple[Path, ..
     """The setups, with how their graphs are built, and the files that a grid builds graphs from."""
     from kgplatform.evaluate.setups import parse_setups, read_grid, usual
 
-    setups, corpus = parse_setups(given.get("readers") or usual()), ()
+    corpus: tuple[Path, ...] = ()
     if "grid" in given:
         setups, corpus = read_grid(given["grid"])
+    else:
+        setups = parse_setups(given.get("readers") or usual())
     extractor = given.get("extractor")
     if extractor is not None:  # where a grid does not say otherwise
         builds = [replace(setup.build, extractor=setup.build.extractor or extractor) for setup in setups]
