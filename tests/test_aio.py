@@ -1,7 +1,5 @@
 """The methods of the client, awaited: the same as its own, in threads, and stopped where a task is cancelled."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 

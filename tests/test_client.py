@@ -3,8 +3,6 @@
 That it starts the managed server where no address is given is told in ``exchange/test_neo4j_admin.py``.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import re

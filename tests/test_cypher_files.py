@@ -1,7 +1,5 @@
 """Statements and prompts as files: headers are true, the planner finds nothing wrong, somebody uses each of them."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """The demo, from its first line to its last, on a server of its own."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The container files agree with the package. No engine runs here: what they say is read, not done."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 The graph holds what the pages speak of, and a program that counts words stands in for the language model.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """The sample corpus: what its recording and its questions say must stand in its documents."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The package of docs/how-to/extend.md, installed into a folder of its own: each of its parts, and broken ones."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator

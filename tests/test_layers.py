@@ -1,7 +1,5 @@
 """The shape of the code: who may import whom, how long a function may be, what a string may not be."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import os

@@ -1,7 +1,5 @@
 """Old names of modules lead to the modules of now, with a warning that names them."""
 
-from __future__ import annotations
-
 import sys
 from importlib import import_module
 

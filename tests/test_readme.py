@@ -3,8 +3,6 @@
 That they run is tested in ``test_docs_commands.py``.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

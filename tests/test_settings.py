@@ -1,7 +1,5 @@
 """Settings: one table, read when asked, the environment before ``.env``, errors in words."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

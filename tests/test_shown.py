@@ -1,7 +1,5 @@
 """How results show themselves at a prompt and in a notebook, and as dictionaries; what a closed graph says."""
 
-from __future__ import annotations
-
 import json
 import sys
 from html.parser import HTMLParser

@@ -3,8 +3,6 @@
 One is of the sample corpus, one of other texts: what a page says without a proviso holds for a user's own documents.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What a type checker, and so an editor, shows of the public names in a program that uses them."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

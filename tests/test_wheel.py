@@ -1,7 +1,5 @@
 """The wheel, built from this tree and installed where there is nothing else of it: all that it needs is inside."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

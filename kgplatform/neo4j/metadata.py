@@ -134,7 +134,8 @@ def _item(value: Any) -> str | int | float | bool | None:
     if isinstance(value, bool):
         return value
     if isinstance(value, Integral):
-        return int(value) if -_LARGEST <= value < _LARGEST else str(int(value))
+        number = int(value)
+        return number if -_LARGEST <= number < _LARGEST else str(number)
     if isinstance(value, Real):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, date | time):

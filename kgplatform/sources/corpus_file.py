@@ -163,13 +163,13 @@ def _parsed(
         if line is None:
             yield number, _Item("", None, f"longer than {_LONGEST_LINE // 1_000_000} MB: split it into several")
         elif line.strip():
-            try:
-                if calls is None or len(line) <= HARMLESS_BYTES:
-                    (item,) = _read_line(line, fields)
-                else:
+            if calls is None or len(line) <= HARMLESS_BYTES:
+                (item,) = _read_line(line, fields)
+            else:
+                try:
                     (item,) = calls.each(_read_line, line, fields)
-            except ExceededError as error:
-                item = _Item("", None, why_beyond(error, calls))
+                except ExceededError as error:
+                    item = _Item("", None, why_beyond(error, calls))
             yield number, item
 
 

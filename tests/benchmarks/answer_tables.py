@@ -1,8 +1,6 @@
 """Tables of what came of questions: how right the answers are, what they rest on, what they cost, and which way is
 better than which."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from statistics import mean
 

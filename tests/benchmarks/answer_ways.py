@@ -4,8 +4,6 @@ What comes of a question is a dictionary for a journal: the text, what it cost, 
 a passage that the data set says is needed. Scores are made of it later (``answer_tables``).
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Sequence

@@ -5,8 +5,6 @@ of each layer's least number and the 98th of its greatest: what lies outside is 
 ``kgplatform/models/onnx_encoder.py``. ``KGPLATFORM_BENCH_DATA`` names the folder of the data sets.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -7,8 +7,6 @@
 Statements run side by side, so that their times add up to more than the search's.
 """
 
-from __future__ import annotations
-
 import time
 from collections import defaultdict
 from collections.abc import Callable

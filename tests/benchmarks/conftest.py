@@ -3,8 +3,6 @@
 ``KGPLATFORM_BENCH_DATA`` names the folder of the data sets.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Callable, Generator, Iterator

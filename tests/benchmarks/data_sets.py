@@ -1,7 +1,5 @@
 """The data of the benchmarks: corpora as files for ``ingest``, questions with the passages that answer them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Graphs of the benchmarks, each with a managed server and a home folder of its own, built when first asked for."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The size of the code and of its tests, as a table: `make measure`, and `make measure REV=main` beside a commit."""
 
-from __future__ import annotations
-
 import ast
 import math
 import re

@@ -19,8 +19,6 @@ first says who designed a thing, the second, whose title is that name, where the
 no names but its own, so that nothing else joins the two.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ a relation once. Each is printed with the sentence it rests on; before them, how
 that have a type, and the processor time per megabyte.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import time

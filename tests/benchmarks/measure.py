@@ -1,7 +1,5 @@
 """Clocks, memory, and what the machine was busy with."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import platform

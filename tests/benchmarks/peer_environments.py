@@ -1,7 +1,5 @@
 """The peers of the benchmark: which packages of which versions, in a virtual environment of each one's own."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Sequence

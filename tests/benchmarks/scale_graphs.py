@@ -1,7 +1,5 @@
 """Graphs of invented corpora, each with a server and a home of its own, and what it took to make them."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

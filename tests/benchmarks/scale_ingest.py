@@ -5,8 +5,6 @@
 ``settings`` are those of ``connect``, ``ingest`` the arguments of that method. The server stays up.
 """
 
-from __future__ import annotations
-
 import json
 import resource
 import sys

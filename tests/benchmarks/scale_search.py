@@ -1,7 +1,5 @@
 """Searches on a large graph beside exact comparison with all vectors."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

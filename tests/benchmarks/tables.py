@@ -1,7 +1,5 @@
 """What a benchmark found, as tables: printed, and kept beside those of the other benchmarks of earlier runs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field

@@ -5,8 +5,6 @@ run asks only what is not answered yet. Delete a journal to have its way asked a
 Questions with an even place in their set are for tuning; the odd half is reported apart too.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """How fast a graph is written, how that grows, and whether all that was recorded is in it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from typing import Any

@@ -3,8 +3,6 @@
 The model answers by rule (``simulated_readers``), so that calls and tokens are those of the readers' own ways.
 """
 
-from __future__ import annotations
-
 import json
 import os.path
 import re

@@ -1,7 +1,5 @@
 """Export and import of invented graphs, as the commands do it: time, growth, and what the process holds."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -5,8 +5,6 @@ on the picture alone the frames while it is dragged and zoomed. From a press to 
 event timing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from statistics import quantiles
 

@@ -8,8 +8,6 @@ NAME is of the prompt and its form: what earlier prompts got stays, is read by t
 is right a person judges: a sample of each prompt's, drawn by seed, is written beside the replies.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

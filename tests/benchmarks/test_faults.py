@@ -4,8 +4,6 @@ that the tests have in lists: hostile files, imports and statements, models, ser
 ``KGPLATFORM_BENCH_SCHEDULES`` says how many schedules, ``KGPLATFORM_BENCH_SEED`` which ones.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

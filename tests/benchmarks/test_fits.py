@@ -6,8 +6,6 @@ misses are questions of HotpotQA whose supporting passages were left out of the 
 there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

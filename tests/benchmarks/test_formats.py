@@ -5,8 +5,6 @@ number. ``make bench ONLY=formats`` makes an environment of the other readers be
 time: 550 MB. Without it the words are not compared.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

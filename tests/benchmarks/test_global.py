@@ -4,8 +4,6 @@ Both readers have the same model, which answers by rule from the sentences that 
 shown, and put together without loss.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable

@@ -5,8 +5,6 @@ JSQuAD and KorQuAD (French, Japanese and Korean Wikipedia). Of each question one
 asked about.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """How long a search takes, on a small graph and on a large one, and where the time goes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial

@@ -9,8 +9,6 @@ Project Gutenberg 16595, 17074 and 18304; Encyclopaedia Britannica, 11th edition
 Transformation Services.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections import Counter

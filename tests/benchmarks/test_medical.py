@@ -1,7 +1,5 @@
 """One long text: time, throughput and memory of an ingest by rules."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from data_sets import Place

@@ -1,7 +1,5 @@
 """How near to a server's own speed requests come where nobody sets how many are sent at once."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

@@ -5,8 +5,6 @@ of the peers below ``.kgplatform/bench`` the first time: 7 GB, for HippoRAG's sa
 left out, and so are all in a run of every benchmark where their environments are not there.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

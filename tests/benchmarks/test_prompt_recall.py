@@ -6,8 +6,6 @@ tokens, beside the first passages of a search that fill as many. A passage count
 shown.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Whether the passages that answer a question are found: supporting-passage recall."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from data_sets import Data, recall

@@ -4,8 +4,6 @@
 take about a quarter of an hour for. ``KGPLATFORM_BENCH_SCALE_EMBEDDER``: another model than ``hash:384``.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -5,8 +5,6 @@ The language model is simulated and answers at once: what is measured is the pla
 model share the machine's cores.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

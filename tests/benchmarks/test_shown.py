@@ -1,7 +1,5 @@
 """What people are shown of a search: the sentence of a passage, and the facts that speak to the question."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """How soon stopped work ends."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

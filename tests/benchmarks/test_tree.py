@@ -3,8 +3,6 @@
 ``KGPLATFORM_BENCH_MILLION=1`` adds a graph of a million entities, which takes some minutes and 4 GB.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Sequence

@@ -4,8 +4,6 @@ Hashed words, which other benchmarks of large graphs use for speed, lie unlike a
 neighbours are hard to find, and say nothing of what a user's search loses.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from random import Random

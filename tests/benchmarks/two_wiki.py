@@ -4,8 +4,6 @@ The data set's own questions are not there. These have its four kinds in about i
 rest on: what a film's passage says of its director, and a person's of a parent, where another passage is about them.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterator, Sequence

@@ -7,8 +7,6 @@ Counted are files of ``kgplatform`` whose functions run, at their first call; im
 The model is simulated: ``simulated_readers`` of the tests. The graph is one of its own and is stopped at the end.
 """
 
-from __future__ import annotations
-
 import contextlib
 import sys
 import tempfile

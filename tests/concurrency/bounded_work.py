@@ -1,7 +1,5 @@
 """Work for a child process. What this module imports, the child does within its time."""
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Iterator

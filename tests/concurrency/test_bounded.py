@@ -1,7 +1,5 @@
 """What a child process does for another, and how it ends: by its bounds, with a call that is left, with its parent."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Files that are written whole, and locks on files."""
 
-from __future__ import annotations
-
 import stat
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Spans as an application gets them that has set up OpenTelemetry's own SDK."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Work that is stopped from outside ends where it waits, and leaves nothing behind."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import socket

@@ -3,8 +3,6 @@
 Neither macOS nor Windows was there to be tried: what is tried here, on Linux, is the code that they run.
 """
 
-from __future__ import annotations
-
 import ast
 import io
 import os

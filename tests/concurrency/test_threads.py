@@ -1,7 +1,5 @@
 """Works that lead to more: their order, what follows, how they end. Short works, which share threads."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Results of an evaluation that never ran, for tests of what is made of results: marks become scores and costs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from kgplatform.evaluate.outcome import outcome

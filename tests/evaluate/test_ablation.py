@@ -1,7 +1,5 @@
 """A grid in YAML: which setups it means, their names, what differs between them, and every fault by its place."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from textwrap import dedent

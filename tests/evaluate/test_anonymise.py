@@ -1,7 +1,5 @@
 """Names out of texts: which mentions are found, who is one with whom, and that nothing else changes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

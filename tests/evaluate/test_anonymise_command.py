@@ -1,7 +1,5 @@
 """`kgplatform anonymise`: what it prints, for people and as JSON, and what it says of wrong options."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A folder of texts without its names, and the map beside it."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat

@@ -1,7 +1,5 @@
 """The comparator that is no reader: the model alone."""
 
-from __future__ import annotations
-
 from kgplatform.evaluate.comparators import ClosedOptions, answer_closed
 from kgplatform.models.chat import Ledger
 from kgplatform.prompt import source_of

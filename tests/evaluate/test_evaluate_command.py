@@ -1,7 +1,5 @@
 """`kgplatform evaluate`: options that contradict each other, sources of questions, what it prints and writes."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Which graph a data set is evaluated on: the one that is there, or one of its own with a managed server."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -4,8 +4,6 @@ Two readers over a real Neo4j and a real server that plays a language model by r
 command is a process of its own, which is killed as it sends a certain request.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

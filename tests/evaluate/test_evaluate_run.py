@@ -1,7 +1,5 @@
 """An evaluation in this process: what is asked again and what is not, failures, scores that change with their gold."""
 
-from __future__ import annotations
-
 import json
 import threading
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Traces on disk: equal when read again, as people read them, in files of their own whatever the ids are."""
 
-from __future__ import annotations
-
 import json
 import re
 import stat

@@ -1,7 +1,5 @@
 """The journal of an evaluation: what was added is there again, whatever stopped the process that added it."""
 
-from __future__ import annotations
-
 import os
 import signal
 import stat

@@ -1,7 +1,5 @@
 """Which metrics there are, and which of them an answer gets: by what its question knows."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Needles as a data set: what is asked, texts that are made again to the letter, the map, and a run with readers."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Synthetic tasks: their texts have the length, the needles the places, and the answers stand nowhere else."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

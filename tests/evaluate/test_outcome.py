@@ -1,7 +1,5 @@
 """What the answers come to: the chief metric; intervals and tests, computed by hand, and beside those of scipy."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

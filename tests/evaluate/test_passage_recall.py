@@ -1,7 +1,5 @@
 """Supporting passages by rank and supporting facts by their words."""
 
-from __future__ import annotations
-
 import pytest
 
 from kgplatform.evaluate.metrics import all_found_at, facts_found, ranks, recall_at, what_was_read

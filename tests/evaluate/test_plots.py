@@ -1,7 +1,5 @@
 """The pictures: the same bytes from the same figures, and points where the figures are."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

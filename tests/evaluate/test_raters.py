@@ -2,8 +2,6 @@
 on disk.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import threading

@@ -1,7 +1,5 @@
 """The report and its prices: tables whatever the names are, who is right where, and no text of a user is markup."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Recall of supporting passages by route, over a real graph and without any model."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

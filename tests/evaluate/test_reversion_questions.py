@@ -1,7 +1,5 @@
 """Questions about what is hidden: how they are made and scored."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Setups as people write them on the command line."""
 
-from __future__ import annotations
-
 import pytest
 
 from kgplatform.errors import InputError

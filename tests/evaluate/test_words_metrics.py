@@ -1,7 +1,5 @@
 """Scores of an answer by its words: golden values computed by hand, other scripts, and what holds for any text."""
 
-from __future__ import annotations
-
 import re
 import string
 import sys

@@ -1,7 +1,5 @@
 """The death of a process in the middle of an import."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A graph that is changed while it is exported: an export is of one state of it, or there is none."""
 
-from __future__ import annotations
-
 import signal
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Files from strangers: whatever is wrong with one is told with its place, and nothing of it is written."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

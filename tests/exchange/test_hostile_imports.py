@@ -1,8 +1,6 @@
 """Imports that are hostile in every way that we know: each is refused in one sentence, with its place, and the graph
 stays exactly as it was, whether it was empty or not."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """Into a graph that has something in it: what it lacks comes, what it has stays, and the rest is settled."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The CSV folder, by the real `neo4j-admin database import`: a new database with the graph in it."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess

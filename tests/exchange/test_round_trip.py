@@ -1,8 +1,6 @@
 """An export as JSON lines, imported, is an equal graph with the same values and indexes; exported again, it is the same
 bytes in every format."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A graph that has everything which the platform writes, and what a person may have added to it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from conftest import EXAMPLES

@@ -3,8 +3,6 @@
 A server that holds its jobs for no time at all (``lease`` 0) is one that is gone.
 """
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a person sees of the graph: of the example graph with tree, pages and runs, and of graphs made to break it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The map: every entity is in its disc, discs lie inside of discs, what belongs together is; and the same each time."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A sentence that is a statement and a triple is one fact to whoever looks at it; the graph keeps both."""
 
-from __future__ import annotations
-
 import pytest
 
 from kgplatform.client import KnowledgeGraph

@@ -1,7 +1,5 @@
 """Bounding by the schema (eq. 2) and accepting proposals (eq. 3)."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """The extractor ``llm`` and GraphReader's own: their prompts, and every shape that models really send."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """The rule-based extractor on friendly, foreign and nasty texts: what is a name, where it ends, and what kind it is."""
 
-from __future__ import annotations
-
 import hashlib
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import quote

@@ -1,7 +1,5 @@
 """What a text names and states: inventions stay out, paraphrases and other word forms do not."""
 
-from __future__ import annotations
-
 import pytest
 
 from kgplatform.extract.grounded_names import is_named, stated_place, without_inventions

@@ -1,7 +1,5 @@
 """What cuts, reads and lays out a text takes a time in proportion to it, whatever it says."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Sequence
 from random import Random

@@ -1,7 +1,5 @@
 """The extractor ``recorded``: two forms of file, whose document a recording is, and which passage gets what."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import tracemalloc

@@ -1,7 +1,5 @@
 """Schemas: names, files in four forms, and the sentences that refuse a wrong one."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

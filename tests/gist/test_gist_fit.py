@@ -1,7 +1,5 @@
 """Memories that are too long are made to fit: pages merged (appendix I), or older gists shortened again (F.3)."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``kill -9`` in the middle of ``kgplatform gist``, and the same again: the graph of a run that nothing disturbed."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections import Counter

@@ -1,7 +1,5 @@
 """The pass of ``kgplatform gist`` on a real graph: what it writes, what it keeps, and where it goes on."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

@@ -1,7 +1,5 @@
 """Episode pagination: presets and sizes, what is offered, what a reply chooses, and what is true of all pages."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

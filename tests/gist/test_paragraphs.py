@@ -1,7 +1,5 @@
 """Paragraphs: between which ReadAgent can pause."""
 
-from __future__ import annotations
-
 from gists import paragraph, story
 from hypothesis import given
 from hypothesis import settings as tries

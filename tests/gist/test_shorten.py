@@ -1,7 +1,5 @@
 """Memory gisting: what the prompt asks for, and what becomes of every reply."""
 
-from __future__ import annotations
-
 import pytest
 from gists import paragraph, shortened, story
 from model_by_prompt import Prompt

@@ -1,7 +1,5 @@
 """``ingest --facts``: atomic facts by GraphReader's own prompt for passages that have none from a model."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

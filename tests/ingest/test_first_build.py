@@ -1,7 +1,5 @@
 """First builds by bulk import: the graph is the one that transactions write, whatever comes between."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

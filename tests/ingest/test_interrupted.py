@@ -1,7 +1,5 @@
 """``kill -9`` at any moment, and the same command again: the graph of a run that nothing disturbed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

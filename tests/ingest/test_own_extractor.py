@@ -1,7 +1,5 @@
 """An extractor of one's own: what it raises or returns by mistake costs its passage, and is told."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The main job against a real Neo4j: repeating it, changing its files, failing, spending, and what it may not break."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import threading

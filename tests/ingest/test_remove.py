@@ -1,7 +1,5 @@
 """What is taken away leaves no trace, whatever it shares with what stays; files that are gone, renamed, and folders."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Documents that have not changed and are read again all the same: what comes of it is a graph that was read so."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Extractions as rows: a function of the passage and what it says, one row per node and evidence."""
 
-from __future__ import annotations
-
 import pytest
 
 from kgplatform.extract.schema import EntityType, RelationType, Schema

@@ -1,7 +1,5 @@
 """Several processes write one graph at once; ``make bench ONLY=faults`` makes hundreds of such schedules."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

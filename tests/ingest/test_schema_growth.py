@@ -1,7 +1,5 @@
 """Types that passages propose for the schema: how it grows by them, and what was read before it grew."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Whatever comes, changes, goes and breaks off, in any order: the graph that a plain rule gives for what is left."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import random

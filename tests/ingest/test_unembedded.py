@@ -1,7 +1,5 @@
 """Texts that the embedding model has no vector for: named, kept, found by words, and tried again."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

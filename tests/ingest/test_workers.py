@@ -1,7 +1,5 @@
 """Several workers give the graph that one process gives, whichever of them dies, and nothing is paid for twice."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """What a server searches by itself before anybody asks."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """What the readers' tests share: where an answer's citations lead, its steps, and evidence that no store has."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from urllib.parse import urlparse
 from urllib.request import url2pathname

@@ -1,7 +1,5 @@
 """The processes that parse files for this one."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 import psutil

@@ -1,7 +1,5 @@
 """Long lists of attacks: a part of each in the tests, all of it in ``make bench ONLY=faults``."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """Small corpora for tests: a pair of files that share much, and any number of invented notes."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

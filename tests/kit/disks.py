@@ -1,7 +1,5 @@
 """Small file systems that fill up."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Iterator

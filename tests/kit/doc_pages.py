@@ -1,7 +1,5 @@
 """The pages of the documentation, by their names: where they lie may change. And what of them can be run."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

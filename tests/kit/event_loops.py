@@ -1,7 +1,5 @@
 """Coroutines, whatever loop the thread of the tests already has: Playwright leaves one running in it."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor

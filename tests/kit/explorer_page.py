@@ -8,8 +8,6 @@
 No ``conftest.py``: a second one would take the place of the first, from which other tests import names.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

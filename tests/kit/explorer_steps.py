@@ -1,7 +1,5 @@
 """What tests of the explorer do and know, beside the fixtures of ``explorer_page``."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

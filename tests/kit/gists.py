@@ -1,7 +1,5 @@
 """Stories of known length, a model that shortens by rules, and what is true of every gist memory."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """A small graph as the lines of an export, to change and to write into a file."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

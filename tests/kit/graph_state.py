@@ -1,7 +1,5 @@
 """A graph as plain data, so that two graphs can be compared node by node."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from kgplatform.neo4j.store import Store

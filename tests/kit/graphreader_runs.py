@@ -1,7 +1,5 @@
 """What the tests of the reader graphreader share: graphs of given facts, and a model that plays by rules."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

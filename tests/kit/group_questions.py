@@ -10,8 +10,6 @@ facts and those of passages alike. What it gets right says what was brought befo
 real model reads.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import re

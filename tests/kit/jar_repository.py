@@ -1,7 +1,5 @@
 """A Maven repository on loopback that serves the server's real jars, whole or spoilt, and folders of such jars."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

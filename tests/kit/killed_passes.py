@@ -7,8 +7,6 @@ A process of its own calls the graph's method, and kills itself after the n-th r
 it is committed, or at the n-th progress call of the stage of that name.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -6,8 +6,6 @@ with Store(connection) as store:
 It is written by the platform's own statements and can be opened with the embedder ``hash:64``.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """What the tests of the reader longagent share: texts of numbered notes, a note a member, and a team that plays its
 part over a server on loopback."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The official MCP client, against servers that are real processes or stand in this one."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -7,8 +7,6 @@
 A prompt is known by its file in ``kgplatform/prompts``, or by the last part of that name.
 """
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence

@@ -3,8 +3,6 @@
 A model with more or fewer has its vector indexes made anew, whereupon Neo4j plans every statement again: ten seconds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from kgplatform.models.embed import HashEmbedder, Vectors

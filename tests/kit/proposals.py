@@ -1,7 +1,5 @@
 """How a schema grows by proposals that come all at once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from kgplatform.extract.schema import Expansion, Schema

@@ -11,8 +11,6 @@ Statements are planned once: neither for every size of a list, nor anew because 
 quarter of the server's work in tests.
 """
 
-from __future__ import annotations
-
 import hashlib
 import shlex
 import shutil

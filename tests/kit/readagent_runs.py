@@ -6,8 +6,6 @@
 The pass that makes gists is not needed for that: see ``written_pages``.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence

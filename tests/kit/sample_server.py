@@ -3,8 +3,6 @@
 A module with a fixture ``sample`` or ``model`` of its own has that served.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

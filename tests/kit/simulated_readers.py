@@ -9,8 +9,6 @@ that was killed and goes on comes to what an undisturbed one does. Figures that 
 looking brings before a model's eyes, and nothing of how well a real model reads.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

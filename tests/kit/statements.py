@@ -1,7 +1,5 @@
 """A graph of given statements: one document for each, so that every passage states one thing."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What tests of stopped work share: work in a thread, a model that falls silent, and what must not be left."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from typing import Any

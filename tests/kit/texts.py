@@ -1,7 +1,5 @@
 """What the tests of the readers of whole texts share: a graph of texts without facts, and what a prompt shows of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from conftest import wipe

@@ -1,7 +1,5 @@
 """How good communities are: by relations, by meaning, and for a reader; and what either alone finds."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What tests of the tree share: graphs of two or more plain groups, a model that names, and the tree as plain data."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Sequence

@@ -6,8 +6,6 @@ with served(graph) as address: ...
 with client_of(graph) as client: ...
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Pages with gists that are given, written by a statement of our own, as the pass that makes gists leaves them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the tests of the reader youtu share: replies in the forms that its prompts ask for, and graphs of lives."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path

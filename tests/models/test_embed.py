@@ -1,7 +1,5 @@
 """Embedders: the bundled model against sentence-transformers, and the OpenAI protocol against a failing server."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

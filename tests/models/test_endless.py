@@ -1,7 +1,5 @@
 """Answers of model servers that do not end: cut off at a bound, in time, and not asked for again and again."""
 
-from __future__ import annotations
-
 import json
 import tracemalloc
 from collections.abc import Callable, Iterator

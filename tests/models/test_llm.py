@@ -1,7 +1,5 @@
 """The chat client against a real server on loopback that fails in every way it can."""
 
-from __future__ import annotations
-
 import json
 import logging
 import stat

@@ -1,7 +1,5 @@
 """The rewritten network of the default embedding model beside the one that was fetched."""
 
-from __future__ import annotations
-
 import numpy as np
 import onnxruntime  # type: ignore[import-untyped]  # it has no types
 from tokenizers import Tokenizer

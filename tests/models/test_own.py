@@ -1,7 +1,5 @@
 """Models that a program brings along: what they spend is counted, and a budget holds for them too."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

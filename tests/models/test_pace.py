@@ -1,7 +1,5 @@
 """How many requests a server is sent at once, and when one is given up."""
 
-from __future__ import annotations
-
 import heapq
 import random
 import time

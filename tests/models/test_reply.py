@@ -1,7 +1,5 @@
 """Structured answers: everything that models put around, into and instead of JSON."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What is asked of a server, and what becomes of a request that it does not take: against a real one on loopback."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -3,8 +3,6 @@
 Written for a graph like that of ``fill``: a clique of 60, 20,000 nodes with texts, and 2,000 passages with vectors.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any
 

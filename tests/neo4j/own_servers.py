@@ -3,8 +3,6 @@
 pytest_plugins = ["own_servers"]
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any

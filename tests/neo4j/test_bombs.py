@@ -4,8 +4,6 @@ As strangers send them, over HTTP; those that write, as the owner of the graph d
 A few are tried in the tests, all of them in ``make bench ONLY=faults``.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

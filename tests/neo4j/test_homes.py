@@ -1,7 +1,5 @@
 """Homes that were copied, moved, shared, or are on a full disk: each has its own server, and nothing is lost."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

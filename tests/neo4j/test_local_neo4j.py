@@ -1,7 +1,5 @@
 """The managed server, really started and stopped. One runs for the module; the nasty cases start their own."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import signal

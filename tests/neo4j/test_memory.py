@@ -1,7 +1,5 @@
 """What memory the managed server gets, for machines and stores of all sizes, and what it says if that is too little."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import psutil

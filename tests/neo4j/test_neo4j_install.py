@@ -1,7 +1,5 @@
 """The jar folder: filled from a Maven repository, checked, mended, shared."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

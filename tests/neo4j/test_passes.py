@@ -1,7 +1,5 @@
 """Passes that write, side by side: who goes first, who waits, and what becomes of those that are gone."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator

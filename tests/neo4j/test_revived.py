@@ -1,7 +1,5 @@
 """A managed server that ends by itself is started again, by whoever meets it first, and not for ever."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import signal

@@ -1,7 +1,5 @@
 """The store: what users may run, how values come out, which errors people see."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

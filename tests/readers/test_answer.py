@@ -1,7 +1,5 @@
 """What all readers share: numbered evidence, citations by number, refusals; and the reader ``retrieve``."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

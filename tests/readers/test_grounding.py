@@ -1,7 +1,5 @@
 """Sentences by number: how they are shown, what a number stands for, and what an answer rests on."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Right answers of kinds that are easily lost: negative, translated, computed, converted, partly right."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

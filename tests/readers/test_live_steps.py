@@ -1,7 +1,5 @@
 """Every reader tells its steps as they happen, ends where it is stopped, and stands a model that errs."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

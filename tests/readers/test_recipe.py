@@ -1,7 +1,5 @@
 """The reader of the page code.md, added to the list as the page says, and asked through every door."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import sys

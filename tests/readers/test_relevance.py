@@ -1,7 +1,5 @@
 """What of the evidence speaks to the question: sentences and facts, by words alone."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Runs at the same time on one graph share its connections and its models, and nothing else."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

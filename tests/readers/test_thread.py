@@ -1,7 +1,5 @@
 """Follow-up questions: made to stand alone by one call, or asked as they are; and threads, kept turn by turn."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

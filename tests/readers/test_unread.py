@@ -1,7 +1,5 @@
 """What of a statement is marked: names, numbers and dates that none of its sources has, however they are written."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

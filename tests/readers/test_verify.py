@@ -1,7 +1,5 @@
 """``verify``: the model is asked once more whether the cited sentences support each statement."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

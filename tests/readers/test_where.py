@@ -1,7 +1,5 @@
 """A question to some documents alone: of the others no word reaches the model, whichever reader is asked."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a prompt costs in a model's window, and how what does not fit is divided."""
 
-from __future__ import annotations
-
 import pytest
 
 from kgplatform.readers.window import cut, tokens

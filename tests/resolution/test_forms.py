@@ -1,7 +1,5 @@
 """Names that are alike, and key elements that are one thing in different words: by stems, by meaning, in any order."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import permutations, product
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Routes ``bm25``, ``dense`` and ``hybrid``: passages by their words, by their meaning, and by both."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

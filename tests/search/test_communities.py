@@ -1,7 +1,5 @@
 """Route ``community``, over a small tree that is written here as docs/reference/graph-model.md says."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A text that is there twice takes one place, and tables of contents come last."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What readers are given: results with the statements that ran for them."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is typed is found as it is typed: identifiers, amounts, addresses and names among many near ones."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The scoring of a neighbourhood, on graphs small enough to reckon by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

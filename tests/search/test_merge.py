@@ -1,7 +1,5 @@
 """Several results in one."""
 
-from __future__ import annotations
-
 from kgplatform.records import FoundCommunity, FoundFact, FoundPassage, FoundPath, SearchResult
 from kgplatform.search.search import fuse_results
 

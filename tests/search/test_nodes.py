@@ -1,7 +1,5 @@
 """Nodes as GraphReader walks them: names, facts by passage, neighbours, passages to read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Searches in other languages than English: by words, on a real server, with a model that knows English only."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

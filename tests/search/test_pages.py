@@ -1,7 +1,5 @@
 """Gist memory in the graph: which pages a document is remembered by, which are near, and the text behind them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Route ``path``: walks over facts, in both directions, and what is shown of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from statements import chain, ingest

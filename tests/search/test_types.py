@@ -1,7 +1,5 @@
 """Facts by the types that a question involves; passages stay whatever their facts are."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

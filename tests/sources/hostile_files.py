@@ -1,7 +1,5 @@
 """Files that are made to take a parser's time or memory; ``write`` makes them in a folder."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """PDFs for tests of what reads them."""
 
-from __future__ import annotations
-
 import io
 from contextlib import closing
 

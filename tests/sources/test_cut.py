@@ -1,7 +1,5 @@
 """What cutting into passages promises: exact offsets, nothing lost, nothing cut that need not be."""
 
-from __future__ import annotations
-
 import random
 import re
 

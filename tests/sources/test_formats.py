@@ -1,7 +1,5 @@
 """Presentations, workbooks, e-books, mails and the like into text, and what people call the places in them."""
 
-from __future__ import annotations
-
 import io
 import json
 from email.message import EmailMessage

@@ -1,7 +1,5 @@
 """Files that are made to take a parser's time or memory end within the bounds, and lose nothing that is beside them."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

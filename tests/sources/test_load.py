@@ -1,7 +1,5 @@
 """Files into documents: every format, and every way in which a file can be unusable."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -1,7 +1,5 @@
 """What a program has in hand is ingested, keeps its identity, and is found again by its metadata."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Texts in old encodings, mails, front matter and lines of code: read as they are, or told."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Pages of the web are ingested under their address, within bounds, and none leads into this machine or its network."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from ipaddress import ip_address

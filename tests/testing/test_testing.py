@@ -1,7 +1,5 @@
 """The test doubles that users get: a scripted chat, hashed vectors, and a server, whose faults tests/models shows."""
 
-from __future__ import annotations
-
 import base64
 import http.client
 import threading

@@ -1,7 +1,5 @@
 """The language of texts and questions, and their words as a search compares them."""
 
-from __future__ import annotations
-
 import pytest
 
 from kgplatform.text.languages import NAMES, full_text_query, language_of, search_terms

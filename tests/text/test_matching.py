@@ -1,7 +1,5 @@
 """Finding words, statements and names in texts of several scripts."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import pytest

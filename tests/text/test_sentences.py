@@ -1,7 +1,5 @@
 """Where sentences end, in every script and on nasty texts; the passageer's and the extractor's view of it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

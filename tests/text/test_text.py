@@ -1,7 +1,5 @@
 """Words for text: the identity of names and nodes, and a count of tokens."""
 
-from __future__ import annotations
-
 import unicodedata
 
 import pytest

@@ -1,7 +1,5 @@
 """Communities by two perceptions: the paper's definitions by hand, planted partitions, and what must always hold."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """An update that reads only the communities that a change is in: what it leaves is what a look at all would leave."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from pathlib import Path

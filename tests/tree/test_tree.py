@@ -1,7 +1,5 @@
 """The tree in the graph: its levels, what stays the same, what a change costs, what removal leaves; and its command."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``kill -9`` in the middle of ``kgplatform tree --rebuild``, and the same again: the graph of an undisturbed run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Names by a language model: batches, faults, budgets, and runs that were cut off."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -6,8 +6,6 @@ In that environment only the hash embedder of kgplatform can be loaded, so each 
 line of JSON is printed; whatever the peer prints goes to the error stream.
 """
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import importlib.util

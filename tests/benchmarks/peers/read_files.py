@@ -5,8 +5,6 @@
 LIST is a JSON list of paths, RESULT a JSON object that has by path the text, or none where no reader reads it.
 """
 
-from __future__ import annotations
-
 import email
 import json
 import re

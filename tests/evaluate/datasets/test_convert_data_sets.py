@@ -1,7 +1,5 @@
 """The converter of other data sets, in the shapes in which they are published, into one's own questions."""
 
-from __future__ import annotations
-
 import json
 import runpy
 import sys

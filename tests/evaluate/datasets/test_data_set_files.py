@@ -1,7 +1,5 @@
 """Files and folders of data sets: which they are, what is wrong with them, how many of their questions are taken."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

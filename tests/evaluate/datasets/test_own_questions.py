@@ -1,7 +1,5 @@
 """One's own questions in JSON lines: what may stand in them, what is told of them, and writing them."""
 
-from __future__ import annotations
-
 import json
 import re
 import tempfile

@@ -1,7 +1,5 @@
 """MuSiQue, HotpotQA and 2WikiMultihopQA, in the shapes in which they are published; the content is made up."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Iterable

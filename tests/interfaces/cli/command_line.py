@@ -1,7 +1,5 @@
 """Fixtures: the command line run in this process, on the run's server."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The command line as a person and a program meet it: what it prints, where, and how it ends."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """`kgplatform gist`: what it prints, for people and as JSON, and its exit status; and what `documents` says then."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

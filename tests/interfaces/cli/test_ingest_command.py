@@ -1,7 +1,5 @@
 """`kgplatform ingest` and `remove` as a person meets them: what is refused, what is said, and the exit status."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

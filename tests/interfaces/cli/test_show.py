@@ -1,7 +1,5 @@
 """Progress where there is no terminal: a line every few seconds, whatever the stages; what a search shows."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Traces: what ``ask --trace`` prints can be pasted and gives the same rows; what ``--keep`` writes can be read."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -6,8 +6,6 @@ def test_…(box: Page) -> None:
     draw(box, {"nodes": […], "edges": […]})
 """
 
-from __future__ import annotations
-
 import mimetypes
 from collections.abc import Iterator
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """What the tests of the explorer's pictures draw, and how they look at it."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 .venv/bin/python -m pytest tests/interfaces/explorer/pictures.py
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import cycle, islice
 

@@ -1,7 +1,5 @@
 """Ask, follow a citation, replay the steps, talk on: the whole way, in real Chromium; Markdown that runs nothing."""
 
-from __future__ import annotations
-
 import json
 import re
 from urllib.parse import unquote

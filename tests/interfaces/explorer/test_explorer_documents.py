@@ -1,7 +1,5 @@
 """Files in, with progress and a report; files out; and what a hostile file may not do."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The files of the explorer: they take text for markup nowhere, load nothing from elsewhere, and are all there."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

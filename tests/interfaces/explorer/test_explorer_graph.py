@@ -1,7 +1,5 @@
 """The graph on the stage: find, expand, read the card, hide a type; and the tree, the schema and Cypher beside it."""
 
-from __future__ import annotations
-
 import re
 
 from playwright.sync_api import Locator, Page, expect

@@ -1,7 +1,5 @@
 """Keyboard alone, narrow screens, a server that goes away, a token, a model or a job that fails, and what Axe finds."""
 
-from __future__ import annotations
-
 import json
 import re
 from urllib.parse import parse_qs, urlsplit

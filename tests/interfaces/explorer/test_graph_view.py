@@ -1,7 +1,5 @@
 """The graph's picture, in a real Chromium: what is drawn, and what people do with it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The tree's picture, in a real Chromium: how it unfolds, and how keys walk through it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

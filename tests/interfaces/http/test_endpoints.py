@@ -1,7 +1,5 @@
 """Every endpoint that reads, and threads, over the sample corpus."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterator

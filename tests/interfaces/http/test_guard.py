@@ -1,7 +1,5 @@
 """Who is let in, and what a browser is told that it may not do."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Iterator
 

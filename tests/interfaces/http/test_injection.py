@@ -1,7 +1,5 @@
 """Whatever comes in is data: questions, names, documents, files. Nothing of it is run, and nothing is written."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from urllib.parse import quote

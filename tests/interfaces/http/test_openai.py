@@ -1,7 +1,5 @@
 """OpenAI's chat protocol over the graph, spoken by the ``openai`` package."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import openai

@@ -1,7 +1,5 @@
 """Requests that schemathesis makes up from the description of the interface: none is a fault of the platform."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

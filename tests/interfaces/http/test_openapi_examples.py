@@ -3,8 +3,6 @@
 ``make examples`` records them: the same requests, with the answers shortened. Else they are compared, name by name.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """``kgplatform serve`` as a process: what it says, what it refuses, and how it ends."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Jobs of servers that share a graph: they outlive their server, run side by side, and end with a sentence."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Questions over HTTP: steps as they happen, clients that go away, many at once, and a server that closes."""
 
-from __future__ import annotations
-
 import json
 import socket
 import threading

@@ -1,7 +1,5 @@
 """The names under which uploads are kept: whatever a client calls a file, it stays in its folder."""
 
-from __future__ import annotations
-
 import io
 import shutil
 import stat

@@ -1,7 +1,5 @@
 """Uploads, the jobs that ingest them, removals, and the tree, over HTTP."""
 
-from __future__ import annotations
-
 import fcntl
 import socket
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What clients of the HTTP interface get, as tests look at it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """A few short texts whose passages, entities and facts are known."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

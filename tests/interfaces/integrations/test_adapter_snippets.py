@@ -1,7 +1,5 @@
 """The Python of the pages adapters.md and export.md runs as it stands; without a library one sentence says so."""
 
-from __future__ import annotations
-
 import importlib
 import re
 import sys

@@ -1,7 +1,5 @@
 """neo4j-graphrag, the real library: ours inside of theirs, and theirs on our database as it is."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """LangChain, the real library: our retrieval as its retriever, our graph as its graph documents, and back."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from operator import itemgetter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """LlamaIndex, the real library: our retrieval as its retriever, alone and inside a query engine."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """The MCP server as the official client sees it: tools, their bounds and their faults, and what they may not do."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import subprocess

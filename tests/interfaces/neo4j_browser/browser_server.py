@@ -1,7 +1,5 @@
 """The site of ``kgplatform browser`` on a free port, in a thread, for tests that play the web browser."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager

@@ -1,7 +1,5 @@
 """``kgplatform browser``: who gets the password, what is served, what a page may do, its links, colours and process."""
 
-from __future__ import annotations
-
 import html
 import json
 import os

@@ -3,8 +3,6 @@
 Chromium asks it for everything but this machine.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager

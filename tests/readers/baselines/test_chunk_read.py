@@ -1,7 +1,5 @@
 """The readers ``chunkread`` and ``chunknotes``: every passage in reading order, with or without notes carried on."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 

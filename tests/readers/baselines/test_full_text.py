@@ -1,7 +1,5 @@
 """The reader ``fulltext``: the longest beginning, or end, that the window holds, in whole sentences, read at once."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

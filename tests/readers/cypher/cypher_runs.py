@@ -1,7 +1,5 @@
 """Runs of the reader ``cypher`` with what a model says written beforehand."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

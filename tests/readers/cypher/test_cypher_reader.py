@@ -1,7 +1,5 @@
 """The reader ``cypher``: what it shows a model of the graph, what it lets a statement do, and what its answers cite."""
 
-from __future__ import annotations
-
 import json
 import os.path
 import re

@@ -1,7 +1,5 @@
 """The reader ``cypher`` shows a model no row whose facts stand in the words of no passage, and cites no such place."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

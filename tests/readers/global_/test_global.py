@@ -1,7 +1,5 @@
 """The reader ``global``: a question is put to all communities, and one cited answer is made of what they say."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Communities in parts: all of them, each fact once, what is about one thing undivided, and no part too large."""
 
-from __future__ import annotations
-
 import random
 import re
 

@@ -1,7 +1,5 @@
 """The reader graphreader: its queue, its limits, its paths and what becomes of their notebooks."""
 
-from __future__ import annotations
-
 import os.path
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """The reader graphreader with replies that cannot be used: each has its fallback and its count."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

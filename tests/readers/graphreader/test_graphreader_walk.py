@@ -1,7 +1,5 @@
 """The paper's worked example (appendix I) over a server on loopback. The texts are our own."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """No prompt leaves the window, and nothing is cut in silence: hubs, long lists of names and passages."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Which of the scored nodes the walks begin at: the best, and not one thing in five spellings."""
 
-from __future__ import annotations
-
 from kgplatform.readers.graphreader.reader import diverse, opening
 from kgplatform.search.nodes import NodePlaces
 

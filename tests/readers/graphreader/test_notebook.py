@@ -1,7 +1,5 @@
 """What becomes of a notebook: forgotten notes stay, and where it is too long the newest are kept."""
 
-from __future__ import annotations
-
 from kgplatform.readers.graphreader.explore import renewed
 from kgplatform.readers.window import tokens
 

@@ -3,8 +3,6 @@
 The texts are our own.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """LongAgent's conflicts: whose answers agree, who reads whose part, and whose answer is left."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping, Sequence
 

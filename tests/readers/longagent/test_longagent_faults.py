@@ -1,8 +1,6 @@
 """What goes wrong in LongAgent's team, and what becomes of it: members and leaders that fail, rounds that end, windows
 that are full."""
 
-from __future__ import annotations
-
 import json
 import os.path
 import re

@@ -1,7 +1,5 @@
 """What LongAgent's leader and members say, as their forms have it."""
 
-from __future__ import annotations
-
 import json
 from typing import Any, TypeVar
 

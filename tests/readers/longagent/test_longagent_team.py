@@ -1,7 +1,5 @@
 """LongAgent's team: who reads what, what it costs, what is kept of it, and the options."""
 
-from __future__ import annotations
-
 import math
 import re
 import threading

@@ -1,7 +1,5 @@
 """ReadAgent's case study (appendix C): an invented story of eight pages, two questions, over a server on loopback."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What ReadAgent is compared with (section 4.2): the best pages alone, by words or by meaning, of chosen documents."""
 
-from __future__ import annotations
-
 import pytest
 from readagent_runs import Rereader, ask, cites, details, document_ids, fill, in_lines, place_near
 

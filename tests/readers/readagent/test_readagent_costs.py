@@ -1,7 +1,5 @@
 """From a text to answers over a server on loopback: gists are paid for once, and what each question costs on top."""
 
-from __future__ import annotations
-
 import os.path
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Which gists ReadAgent remembers a document by, what it has no gists of, and what it keeps of a run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

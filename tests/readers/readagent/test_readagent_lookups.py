@@ -1,7 +1,5 @@
 """ReadAgent's two ways to look pages up (section 3.2): what is asked, what is taken, and what ends them."""
 
-from __future__ import annotations
-
 import pytest
 from readagent_runs import Rereader, ask, chosen, cites, details, fill, page, pages, said
 

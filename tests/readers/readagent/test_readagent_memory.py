@@ -1,7 +1,5 @@
 """What ReadAgent remembers of more gists than the window holds, and of chosen documents."""
 
-from __future__ import annotations
-
 import pytest
 from readagent_runs import Asked, Rereader, ask, cites, details, document_ids, fill, in_lines, pages
 from texts import lines

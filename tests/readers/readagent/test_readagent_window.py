@@ -1,7 +1,5 @@
 """What the window allows ReadAgent to read again (appendix I), and the compression rate at the last prompt."""
 
-from __future__ import annotations
-
 import random
 import re
 from typing import Any

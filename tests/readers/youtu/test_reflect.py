@@ -1,7 +1,5 @@
 """The reflection of the reader ``youtu``: what its prompts show of the evidence."""
 
-from __future__ import annotations
-
 from answers import passage
 
 from kgplatform.readers.youtu.reader import AgentMemory

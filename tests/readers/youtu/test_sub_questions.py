@@ -1,7 +1,5 @@
 """Sub-questions: what waits for what, and types that the schema lacks."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

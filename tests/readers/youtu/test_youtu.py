@@ -1,7 +1,5 @@
 """The reader ``youtu``: the order and number of its calls, its exits, its options, and every fault that it meets."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any

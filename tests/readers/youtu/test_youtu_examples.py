@@ -1,7 +1,5 @@
 """A worked example of the paper as a conversation with a model on loopback, over a real graph."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

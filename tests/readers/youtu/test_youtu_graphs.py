@@ -1,7 +1,5 @@
 """The reader ``youtu`` on graphs with a tree, and on graphs that hardly hold anything. Each test has its own."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
