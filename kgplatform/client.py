@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from kgplatform.concurrency.arguments import checked, typed
+from kgplatform.concurrency.files import write_atomically
 from kgplatform.concurrency.spans import span
 from kgplatform.concurrency.stopping import Stop
 from kgplatform.concurrency.threads import heard
@@ -96,7 +97,7 @@ from kgplatform.search.live_schema import live_schema, shown_schema
 from kgplatform.search.question import asked
 from kgplatform.search.search import SEARCHES as SEARCHES
 from kgplatform.search.search import documents_where, search
-from kgplatform.settings import Settings, is_model_open, load_settings, model_values, save_model, with_model
+from kgplatform.settings import MODEL_FILE, Settings, is_model_open, load_settings, model_values, with_model
 from kgplatform.sources.corpus_file import Fields
 from kgplatform.sources.objects import Ingestible, gather
 from kgplatform.text import tidy, unknown
@@ -766,7 +767,12 @@ class KnowledgeGraph:
         chosen = self._with_model(address, key, model)
         ledgers = [part.ledger for part in self._wholes()]
         trial = try_model(make_chat(chosen, self.ledger), chosen, ledgers, self.store.stop)
-        save_model(chosen)
+        file = chosen.home_folder / MODEL_FILE
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(file, json.dumps(model_values(chosen)).encode())
+        except OSError as error:
+            raise SettingError(f"{file} cannot be written: {error.strerror}.") from error
         whole.settings = chosen
         whole.__dict__.pop("language_model", None)  # what still uses the one before ends it
         return trial

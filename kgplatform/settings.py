@@ -275,16 +275,17 @@ def load_settings(**overrides: Any) -> Settings:
 
 MODEL = frozenset(("openai_base_url", "openai_api_key", "chat_model"))
 """The settings that say which language model is asked."""
-_MODEL_FILE = "model.json"
+MODEL_FILE = "model.json"
+"""In the home; its owner alone can read it."""
 
 
 def saved_model(home: Path) -> dict[str, Any]:
     """The language model that was connected for this ``home``: values of ``MODEL``. Raises ``SettingError``."""
-    file = home / _MODEL_FILE
+    file = home / MODEL_FILE
     try:
         found = json.loads(file.read_text("utf-8"))
         return {name: found[name] for name in MODEL}
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SettingError(f"{file} cannot be read. Delete it, and connect the language model again.") from error
@@ -307,21 +308,6 @@ def is_model_open(settings: Settings) -> bool:
     """Whether no language model is set but one that was connected for this home."""
     unset = {name: Settings.model_fields[name].default for name in MODEL}
     return model_values(settings) in (unset, saved_model(settings.home_folder))
-
-
-def save_model(settings: Settings) -> None:
-    """Keep the language model of ``settings`` for their home, in a file that its owner alone can read.
-
-    Raises ``SettingError``.
-    """
-    from kgplatform.concurrency.files import write_atomically
-
-    file = settings.home_folder / _MODEL_FILE
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(file, json.dumps(model_values(settings)).encode())
-    except OSError as error:
-        raise SettingError(f"{file} cannot be written: {error.strerror}.") from error
 
 
 def _file_encoding() -> str:

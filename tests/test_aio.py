@@ -24,7 +24,7 @@ NOT_AWAITED = {
     KnowledgeGraph: {
         # For those who work on one graph in several threads, and for other libraries: ``graph`` has them.
         *("connection", "embedder", "evidence", "jobs", "language_model", "lend_driver", "py2neo", "run", "stop"),
-        *("model_name", "within"),
+        *("is_model_open", "model_name", "within"),
     },
     Look: set[str](),
     ChatThread: set[str](),

@@ -1,6 +1,6 @@
 // Questions that a model wrote to single documents, those of the latest documents first.
 // mode: read
-// param $limit: int
+// param $limit: int: how many are returned
 // returns: question
 MATCH (d:Document)
 WHERE d.questions IS NOT NULL

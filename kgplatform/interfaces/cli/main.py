@@ -84,7 +84,18 @@ def _print_version(value: bool) -> None:
         raise typer.Exit
 
 
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.", expose_value=False)]
+def _set_debug(ctx: typer.Context, value: bool) -> None:
+    """Note the option for ``main``, which prints errors after all contexts are gone."""
+    if value:
+        ctx.ensure_object(dict)["debug"] = True
+
+
+Debug = Annotated[
+    bool,
+    typer.Option(
+        "--debug", help="Show the traceback of an error.", is_eager=True, expose_value=False, callback=_set_debug
+    ),
+]
 Version = Annotated[
     bool,
     typer.Option("--version", help="Show the version.", is_eager=True, expose_value=False, callback=_print_version),
@@ -266,11 +277,12 @@ def settings(home: Home = None, as_json: AsJson = False) -> None:
 
 def main() -> None:
     """Run the command line: an error is one sentence and an exit status."""
+    given: dict[str, bool] = {}
     speak_utf8()
     try:
-        app(prog_name="kgplatform")
+        app(prog_name="kgplatform", obj=given)
     except Exception as error:  # noqa: BLE001 - the last place: an unforeseen error is one sentence too
-        if "--debug" in sys.argv:
+        if given.get("debug"):
             traceback.print_exc()
         if isinstance(error, KgError):
             note(f"kgplatform: {spelled(error)}")

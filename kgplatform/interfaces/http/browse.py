@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from fastapi import APIRouter, Query, Request, Response
@@ -24,9 +24,6 @@ from kgplatform.readers.reader import Reader
 from kgplatform.readers.readers import READERS
 from kgplatform.records import Usage
 from kgplatform.shown import as_fields
-
-if TYPE_CHECKING:
-    from kgplatform.models.openai_chat import Trial
 
 router = APIRouter(prefix="/api")
 
@@ -375,7 +372,7 @@ async def connect(body: ModelBody, request: Request, parts: Served) -> Response:
     )
 
 
-def _tried(trial: Callable[[], Trial]) -> dict[str, Any]:
+def _tried(trial: Callable[[], Any]) -> dict[str, Any]:
     try:
         return {"ok": True, **as_fields(trial())}
     except (ModelError, SettingError) as error:

@@ -12,7 +12,7 @@ const STAGES = {
   neighbours: "choosing neighbours", "look up": "choosing pages", leader: "leading the team", member: "reading in the team", trial: "testing",
 };
 
-const SERVERS = { Ollama: "http://127.0.0.1:11434/v1", "LM Studio": "http://127.0.0.1:1234/v1", "llama.cpp": "http://127.0.0.1:8080/v1", OpenAI: "https://api.openai.com/v1" };
+const SERVERS = { Ollama: "http://127.0.0.1:11434/v1", "LM Studio": "http://127.0.0.1:1234/v1", "llama.cpp": "http://127.0.0.1:8080/v1" };
 
 export function createView() {
   const element = el("div", { class: "view models-view" });
