@@ -263,7 +263,8 @@ def load_settings(**overrides: Any) -> Settings:
     given["_env_file_encoding"] = _file_encoding()
     try:
         found = Settings(**given)
-        return found if found.model_fields_set & MODEL else Settings(**given, **saved_model(found.home_folder))
+        connected = {} if found.model_fields_set & MODEL else saved_model(found.home_folder)
+        return Settings(**given, **connected) if connected else found
     except SettingsError as error:  # of the settings, one alone is JSON
         raise SettingError(
             'KGPLATFORM_CHAT_PARAMETERS cannot be used: give one JSON object, such as {"reasoning_effort": "low"}.'
@@ -360,11 +361,8 @@ def values_in_force(**overrides: Any) -> list[tuple[str, str]]:
     folders = {"home": default.home_folder, "neo4j_jars": default.jar_folder}
     named = file | environment | given
     home = Path(named["home"]) if named.get("home") else None
-    connected = (
-        {}
-        if named.keys() & {*MODEL, *map(env_name, MODEL)}
-        else saved_model(Settings.model_construct(home=home).home_folder)
-    )
+    is_set = named.keys() & {*MODEL, *map(env_name, MODEL)}
+    connected = {} if is_set else saved_model(Settings.model_construct(home=home).home_folder)
     values = []
     for name, field in Settings.model_fields.items():
         sources = {"argument": given, "environment": environment, ".env": file, "home": connected}

@@ -70,10 +70,7 @@ def read_answer(answer: dict[str, Any], messages: Messages) -> tuple[Reply, bool
         raise ReplyError("The model server's content filter stopped the answer.")
     written = _written(message.get("content")) or _arguments(message)
     thoughts = any(message.get(name) for name in _THOUGHTS)
-    # The last final channel of gpt-oss's format counts; where others began and there is none, the reply is cut off.
-    channels = [(found[1], found[2]) for found in _CHANNEL.finditer(written)]
-    finals = [said for name, said in channels if name == "final"]
-    text, unclosed = finals[-1] if finals else "" if channels else written, bool(channels) and not finals
+    text, unclosed = _less_channels(written)
     text, open_thought = split_thoughts(text)
     cut_off = reason == "length" or unclosed or open_thought
     thought = thoughts or text.strip() != written.strip()
@@ -103,6 +100,15 @@ def _lack(message: dict[str, Any], thought: bool) -> str:
     if message.get("tool_calls") or message.get("function_call"):
         return "the model called a tool that it was not given"
     return "the model thought, and wrote no reply" if thought else ""
+
+
+def _less_channels(text: str) -> tuple[str, bool]:
+    """The last final channel of gpt-oss's format, and whether there is none although others began."""
+    channels = [(found[1], found[2]) for found in _CHANNEL.finditer(text)]
+    finals = [said for name, said in channels if name == "final"]
+    if not channels:
+        return text, False
+    return (finals[-1], False) if finals else ("", True)
 
 
 def usage_of(answer: dict[str, Any], messages: Messages, text: str) -> Usage:

@@ -291,7 +291,7 @@ def why_refused(statement: str, parameters: dict[str, Any]) -> str:
         return "Regular expressions (=~) may not be used here: use CONTAINS, STARTS WITH or ENDS WITH."
     if any(_is_use(tokens, at) for at in range(len(tokens))):
         return "USE may not be used here: there is one graph."
-    if max(accumulate(token.is_sign(*"{") - token.is_sign(*"}") for token in tokens), default=0) > _DEEPEST_SUBQUERY:
+    if max(accumulate(token.is_sign("{") - token.is_sign("}") for token in tokens), default=0) > _DEEPEST_SUBQUERY:
         return "Brackets are nested too deeply."
     if sum(token.is_word("xor") for token in tokens) > _MOST_XOR:
         return "The statement has too many XORs."

@@ -52,7 +52,6 @@ class UploadFields(Sent):
     """How to read files that are uploaded, and web pages beside them."""
 
     addresses: str = Field("", max_length=_LONGEST_ADDRESSES, description="Addresses of web pages, one on each line.")
-
     pasted: bool = Field(False, description="The files are pasted texts: a model is to introduce them.")
     schema_: str = Field(
         "",
@@ -172,10 +171,13 @@ def _take_in(parts: Parts, form: FormData, size: int) -> dict[str, Job]:
     return {"job": job}
 
 
-_WORK = "Read documents again, give them gists, or remove them"
-
-
-@router.post("/documents/jobs", tags=["documents"], summary=_WORK, status_code=202, responses=errors(400, 403, 429))
+@router.post(
+    "/documents/jobs",
+    tags=["documents"],
+    summary="Read documents again, give them gists, or remove them",
+    status_code=202,
+    responses=errors(400, 403, 429),
+)
 async def work_on(body: DocumentsBody, request: Request, parts: Served) -> Response:
     """The answer is a job. `reread` reads the documents' files again by the schema and the model that are set now, if
     the model answers."""
@@ -221,10 +223,13 @@ async def use_schema(body: SchemaBody, request: Request, parts: Served) -> Respo
     return await parts.workers.answer(request, check)
 
 
-_TREE = "Build or update the knowledge tree"
-
-
-@router.post("/tree", tags=["tree"], summary=_TREE, status_code=202, responses=errors(400, 403, 429))
+@router.post(
+    "/tree",
+    tags=["tree"],
+    summary="Build or update the knowledge tree",
+    status_code=202,
+    responses=errors(400, 403, 429),
+)
 async def build_tree(body: TreeBody, request: Request, parts: Served) -> Response:
     """Builds all of it if there is no tree or with `rebuild`; otherwise only what changed."""
     parts.refuse_change()
@@ -249,11 +254,12 @@ async def job(id: str, request: Request, parts: Served) -> Response:
     return await parts.workers.answer(request, lambda graph: parts.jobs.get(id))
 
 
-_EVENTS = STREAMED | errors(404)
-
-
 @router.get(
-    "/jobs/{id}/events", tags=["jobs"], summary="Follow a job", response_class=EventSourceResponse, responses=_EVENTS
+    "/jobs/{id}/events",
+    tags=["jobs"],
+    summary="Follow a job",
+    response_class=EventSourceResponse,
+    responses=STREAMED | errors(404),
 )
 async def job_events(id: str, parts: Served) -> Response:
     """An event `progress` whenever there is news, and `end` at its end. The job continues if nobody listens."""

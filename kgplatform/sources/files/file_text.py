@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from kgplatform.errors import DocumentError
 from kgplatform.records import Location, MetadataValue
@@ -110,15 +111,13 @@ def by_heading(text: str, headings: Iterable[str], title: str | None) -> tuple[L
     None where the ``title`` is the only one.
     """
     names = {tidy(each) for each in headings} - {tidy(title or "")}
-    starts = [
-        (found.start(), clipped(found[0], _LONGEST_LABEL))
-        for found in _LINE.finditer(text)
-        if found[0].strip() in names
-    ]
-    if starts and text[: starts[0][0]].strip():
+    found = [line for line in _LINE.finditer(text) if line[0].strip() in names]
+    if not found:
+        return ()
+    starts = [(line.start(), clipped(line[0], _LONGEST_LABEL)) for line in found]
+    if text[: starts[0][0]].strip():
         starts.insert(0, (0, "beginning"))
-    ends = [*(start for start, _ in starts[1:]), len(text)]
-    return tuple(Location(label, start, end) for (start, label), end in zip(starts, ends, strict=bool(starts)))
+    return tuple(Location(label, start, end) for (start, label), (end, _) in pairwise([*starts, (len(text), "")]))
 
 
 Row = Sequence[str]
