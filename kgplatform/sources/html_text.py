@@ -90,9 +90,12 @@ def shown_text(page: lxml.html.HtmlElement, *, all_tables: bool = False) -> str:
     return _layout(page, all_tables=all_tables)
 
 
-def headings_of(page: lxml.html.HtmlElement) -> list[str]:
-    """The headings of a page as they read."""
-    return [tidy("".join(each.itertext())) for each in page.iter("h1", "h2", "h3", "h4", "h5", "h6")]
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+
+
+def headings_of(page: lxml.html.HtmlElement, tags: Sequence[str] = _HEADINGS) -> list[str]:
+    """The headings of a page as they read, or what else stands in ``tags``."""
+    return [tidy("".join(each.itertext())) for each in page.iter(*tags)]
 
 
 def main_text(page: lxml.html.HtmlElement) -> str:

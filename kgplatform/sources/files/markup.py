@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from kgplatform.errors import DocumentError
@@ -58,9 +59,7 @@ def _markdown(path: str, decoded: Decoded) -> FileText:
     with parsing(path, "Markdown that cannot be parsed: save it as plain text"):
         tokens = MarkdownIt("commonmark").enable("table").parse(source[front.end() :] if front else source)
         said = _FRONT_TITLE.search(front[2]) if front else None
-        headings = [
-            _inline(tokens[at].children) for at, token in enumerate(tokens[1:]) if token.type == "heading_close"
-        ]
+        headings = [_inline(each.children) for each, after in pairwise(tokens) if after.type == "heading_close"]
         stated = _unquoted(said[1].strip()) if said else ""
         title = stated or next(iter(headings), None)
         metadata, faults = (

@@ -44,7 +44,7 @@ def page_text(path: str, source: Decoded) -> FileText:
         page = html_tree(source.text.encode())
         if page is None:
             return FileText("")
-        title = next(filter(None, (tidy("".join(each.itertext())) for each in page.iter("title", "h1"))), None)
+        title = next(filter(None, headings_of(page, ("title", "h1"))), None)
         headings = headings_of(page)
         text = clean(main_text(page))
         return FileText(text, title, by_heading(text, headings, title), source.faults)
