@@ -2,6 +2,7 @@
 
 import { about, get, post, refreshAbout } from "../shared/api.js";
 import { announce, button, el, failure, fill, icon, loading } from "../shared/dom.js";
+import { field } from "../shared/fields.js";
 import { count, counted, duration, readable } from "../shared/format.js";
 
 /** What calls were for, by the names that the parts of the platform give them. */
@@ -116,5 +117,4 @@ export function createView() {
   return { element, title: "Models", show, focus: () => element.querySelector("button")?.focus() };
 }
 
-const field = (name, input, hint) => el("p", {}, el("label", { for: input.id }, name), input, hint && el("span", { class: "muted" }, hint));
 const pair = (name, value) => [el("dt", {}, name), el("dd", {}, value)];

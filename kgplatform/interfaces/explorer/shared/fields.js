@@ -1,4 +1,4 @@
-// Find a node by its name: a combobox whose list is what the graph has, best first.
+// Fields of forms: one with its label; a combobox that finds a node by its name, best first.
 
 import { get } from "./api.js";
 import { el, fill, freshId, icon } from "./dom.js";
@@ -6,6 +6,9 @@ import { named } from "./format.js";
 import { legendKey, swatch, typeName } from "./colors.js";
 
 const PAUSE = 180;
+
+/** `input`, which has an id, below its label, with a hint behind it. */
+export const field = (label, input, hint) => el("p", {}, el("label", { for: input.id }, label), input, hint && el("span", { class: "muted" }, hint));
 
 /** The box; `onChoose(node)` is called with the choice. `kinds`: of which nodes; all where none are named. */
 export function findBox(onChoose, { label = "Find in the graph", kinds = null } = {}) {
