@@ -213,6 +213,12 @@ class LoopThread:
             self._thread.join()
 
 
+def _unless_left(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Logs a fault of the loop, but not the failure of work that its caller no longer waits for."""
+    if not isinstance(context.get("future"), asyncio.Task):
+        loop.default_exception_handler(context)
+
+
 def _serve(
     started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Event]],
     works: Works,
@@ -221,8 +227,9 @@ def _serve(
     """What the thread does; it knows nothing of the object that began it, which may go at any time."""
 
     async def until_over() -> None:
-        over = asyncio.Event()
-        started.set_result((asyncio.get_running_loop(), over))
+        loop, over = asyncio.get_running_loop(), asyncio.Event()
+        loop.set_exception_handler(_unless_left)
+        started.set_result((loop, over))
         await over.wait()
         # Not the tasks that these have begun: who began them ends them, after they have started.
         under_way = [task for task in asyncio.all_tasks() if task.get_coro() in works]

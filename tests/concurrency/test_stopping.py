@@ -109,6 +109,34 @@ class TestLoop:
         with pytest.raises(CancelledError):
             loop.result(nothing(), NEVER)
 
+    def test_a_failure_that_nobody_waits_for_is_not_logged(self, caplog: pytest.LogCaptureFixture) -> None:
+        """Logged, it would reach people as a traceback, at whatever moment Python collects the task."""
+
+        async def nothing() -> None: ...
+
+        begun, whole = threading.Event(), Stop()
+
+        async def work() -> None:
+            begun.set()
+            try:
+                await asyncio.sleep(LONG)
+            except asyncio.CancelledError:
+                raise LookupError from None
+
+        def stop_once_begun() -> None:
+            begun.wait()
+            whole.set()
+
+        loop = LoopThread(nothing)
+        stopper = threading.Thread(target=stop_once_begun)
+        stopper.start()
+        with pytest.raises(StoppedError):
+            loop.result(work(), whole)
+        stopper.join()
+        loop.close()
+        gc.collect()
+        assert caplog.text == ""
+
 
 @pytest.fixture
 def silent() -> Iterator[Silent]:
