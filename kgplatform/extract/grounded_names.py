@@ -96,7 +96,7 @@ def sentence_of(number: int | None, said: Sequence[str], text: str) -> int | Non
     """The number of the sentence of ``text`` that says of the first text of ``said`` what the others say: ``number``,
     unless another one has more than twice as many of their words. Small models count on where they skip a sentence, or
     name the title for all that is said of what it names."""
-    known = [text[each.start : each.end] for each in numbered(text)]
+    known = [text[each.shown : each.end] for each in numbered(text)]
     subject, told = (list(filter(_is_telling, WORD.findall(each))) for each in (said[0], " ".join(said[1:])))
     counts = [(len(_standing(told, each)), len(_standing(subject, each))) for each in known]
     best = max(range(len(known)), key=lambda at: (counts[at], -at), default=None)

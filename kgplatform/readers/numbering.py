@@ -64,7 +64,7 @@ class Numbering:
         """``words`` with the number of the sentences that say them, those of the characters ``[start, end)`` of the
         document of ``passage``: "[2.3]" or "[2.3-4]". They count as shown."""
         number, start, end = self.number_of(passage), start - passage.start, end - passage.start
-        said = [n for n, each in enumerate(numbered(passage.text), 1) if each.start < end and start < each.end] or [1]
+        said = [n for n, each in enumerate(numbered(passage.text), 1) if each.shown < end and start < each.end] or [1]
         self._shown.setdefault(number, set()).update(said)
         sentences = f"{said[0]}-{said[-1]}" if len(said) > 1 else str(said[0])
         return f"[{number}.{sentences}] {' '.join(words.split())}"
@@ -118,7 +118,7 @@ class Numbering:
         place = places[int(sentence) - 1]
         beside = places[max(0, int(sentence) - 2) : int(sentence) + 1]
         cited = _cited(passage, place.start, place.end)
-        return Source(cited, (*(passage.text[each.start : each.end] for each in beside), passage.title))
+        return Source(cited, (*(passage.text[each.shown : each.end] for each in beside), passage.title))
 
     def sources(self, number: str) -> tuple[Source, ...] | None:
         """All that a number stands for; None for what was not shown."""
@@ -135,7 +135,7 @@ class Numbering:
                     return True
                 places = numbered(passage.text)
                 start, end = citation.start - passage.start, citation.end - passage.start
-                if any(places[n - 1].start < end and start < places[n - 1].end for n in sentences):
+                if any(places[n - 1].shown < end and start < places[n - 1].end for n in sentences):
                     return True
         return False
 
@@ -195,6 +195,6 @@ def pieces(passage: FoundPassage, room: int) -> Iterator[FoundPassage]:
 
 def end_within(passage: FoundPassage, room: int) -> FoundPassage | None:
     """The last sentences of ``passage`` that fit into ``room`` tokens; None where not one does."""
-    starts = [each.start for each in numbered(passage.text)]
+    starts = [each.shown for each in numbered(passage.text)]
     start = next((start for start in starts if cost_of(passage.text[start:], passage.title) <= room), None)
     return None if start is None else part_of(passage, passage.start + start, passage.end)

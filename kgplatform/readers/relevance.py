@@ -22,7 +22,7 @@ from functools import lru_cache
 from kgplatform.records import Answer, FoundFact, FoundPassage, Quote, SearchResult
 from kgplatform.text.languages import ENGLISH, language_of, stems
 from kgplatform.text.locations import location_at
-from kgplatform.text.sentences import FULL_ENDS, SPACED_ENDS, numbered
+from kgplatform.text.sentences import FULL_ENDS, SPACED_ENDS, sentences
 
 FIRST = 2
 """A fact is shown if the best sentence of one of so many passages states it."""
@@ -142,7 +142,7 @@ def _said_once(facts: Sequence[FoundFact]) -> set[str]:
 
 def _lines(passage: FoundPassage) -> list[_Line]:
     found, language = [], language_of(passage.text)
-    for place in numbered(passage.text):
+    for place in sentences(passage.text):
         words = passage.text[place.start : place.end]
         start = passage.start + place.start
         quote = Quote(words, start, passage.start + place.end, location_at(passage, start))

@@ -91,7 +91,7 @@ def select(result: SearchResult, room: int, passages: int = PASSAGES, facts: int
 def weighed(passage: FoundPassage) -> list[tuple[int, frozenset[str]]]:
     """Of each sentence its tokens and its stems."""
     language = language_of(passage.text)
-    texts = (passage.text[each.start : each.end] for each in numbered(passage.text))
+    texts = (passage.text[each.shown : each.end] for each in numbered(passage.text))
     return [(tokens(text) + _PER_LINE, stems_of(text, language)) for text in texts]
 
 

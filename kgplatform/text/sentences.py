@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 LIKELY, SENTENCE, PARAGRAPH = 4, 5, 6
@@ -78,6 +78,9 @@ LIST_ITEM = re.compile(r"(?:[-*+•‣◦▪]|\(?\d{1,3}[.)]|\(?[a-zA-Z]\)|#{1,6
 
 MARKDOWN_HEADING = re.compile(r"#{1,6}[^\S\n]")
 
+_LONGEST_HEADING = 120
+"""Characters."""
+
 _WRAPPED = 50
 """Characters. A line of prose at least as long, without tabs and bars, may go on in the next line."""
 
@@ -103,10 +106,16 @@ _ABBREVIATIONS_BEFORE_NUMBERS = frozenset(_BEFORE_NUMBERS.split())
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """``text[start:end]`` of the text that was cut; without white space at its ends."""
+    """``text[start:end]`` of the text that was cut; without white space at its ends. ``shown``: where the heading
+    begins that it is shown with, or ``start``."""
 
     start: int
     end: int
+    shown: int = field(default=-1, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.shown < 0:
+            object.__setattr__(self, "shown", self.start)
 
 
 def sentences(text: str) -> Iterator[Sentence]:
@@ -235,9 +244,25 @@ _ONE = re.compile(
 def numbered(text: str) -> tuple[Sentence, ...]:
     """The sentences of ``text``, the first of which has the number 1.
 
-    The row of a table, an item of a list and a line that is not wrapped are sentences too.
+    The row of a table, an item of a list and a line that is not wrapped are sentences too. A heading states nothing,
+    and a small model likes to cite what comes first: it is shown under the number of the sentence below it.
     """
-    return tuple(sentences(text))
+    places: list[Sentence] = []
+    for place in sentences(text):
+        if places and _is_heading(text, places[-1], place):
+            places[-1] = Sentence(place.start, place.end, places[-1].start)
+        else:
+            places.append(place)
+    return tuple(places)
+
+
+def _is_heading(text: str, line: Sentence, below: Sentence) -> bool:
+    """Whether ``line``, a short one without an end mark, stands alone above a sentence with one."""
+    words, gap = text[line.start : line.end], text[line.end : below.start]
+    is_above = len(f"{gap}.".splitlines()) > 2 or MARKDOWN_HEADING.match(words)
+    is_item = LIST_ITEM.match(words) and not MARKDOWN_HEADING.match(words)
+    ends = [_END_MARK.search(text[max(each.start, each.end - 8) : each.end]) for each in (line, below)]
+    return bool(is_above and not is_item and len(words) <= _LONGEST_HEADING and not ends[0] and ends[1])
 
 
 def lines(text: str, label: str = "", only: Collection[int] | None = None) -> str:
@@ -250,7 +275,7 @@ def lines(text: str, label: str = "", only: Collection[int] | None = None) -> st
         if only is None or number in only:
             gap = ["…"] if number > before + 1 else []
             name = f"{label}.{number}" if label else str(number)
-            shown += [*gap, f"[{name}] {' '.join(text[place.start : place.end].split())}"]
+            shown += [*gap, f"[{name}] {' '.join(text[place.shown : place.end].split())}"]
             before = number
     return "\n".join(shown)
 

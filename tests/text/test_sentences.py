@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kgplatform.text.sentences import LIKELY, LONGEST_SENTENCE, PARAGRAPH, SENTENCE, ranked_sentences, sentences
+from kgplatform.text.sentences import (
+    LIKELY,
+    LONGEST_SENTENCE,
+    PARAGRAPH,
+    SENTENCE,
+    lines,
+    numbered,
+    ranked_sentences,
+    sentences,
+)
 
 
 def cut(text: str) -> list[str]:
@@ -101,6 +110,27 @@ def test_lists_tables_and_headings_end_with_their_lines() -> None:
         "|---|---|",
         "| Cy | Di |",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("Luis Mandoki\n\nHe was born in Mexico City. He studied.", "Luis Mandoki He was born in Mexico City."),
+        ("# Luis Mandoki\nHe was born. He studied.", "# Luis Mandoki He was born."),
+        ("標題\n\n這是一個句子。另一個。", "標題 這是一個句子。"),
+        ("सारांश\n\nयह एक वाक्य है। दूसरा।", "सारांश यह एक वाक्य है।"),
+        ("Causes:\n\n“The sun is one.” The wind is another.", "Causes: “The sun is one.”"),
+        ("Monday: closed\n\nTuesday: open\n\nCall us.", "Monday: closed"),
+        ("Monday: closed\nWe are open on other days.", "Monday: closed"),
+        ("- Monday\n\nClosed then.", "- Monday"),
+        ("| a | b |\n\nA table stands above.", "| a | b |"),
+        ("It is closed.\n\nCall us.", "It is closed."),
+    ],
+)
+def test_a_heading_has_the_number_of_the_sentence_below_it(text: str, first: str) -> None:
+    assert lines(text).splitlines()[0] == f"[1] {first}"
+    place = numbered(text)[0]
+    assert place == next(each for each in sentences(text) if each.end == place.end), "the heading is not cited"
 
 
 def test_ranks() -> None:

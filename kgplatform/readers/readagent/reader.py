@@ -691,7 +691,7 @@ class _Run:
         whole = found.texts[self.memory.pages[number].id]
         end, left = 0, room  # where the last sentence ends that fits with those before it, or within a longer first one
         for place in numbered(whole.text):
-            left -= tokens(whole.text[place.start : place.end]) + _PER_SENTENCE
+            left -= tokens(whole.text[place.shown : place.end]) + _PER_SENTENCE
             if left < 0:
                 break
             end = place.end
