@@ -22,7 +22,7 @@ import anyio
 from anyio import to_thread
 
 from kgplatform.client import ChatThread, KnowledgeGraph, connect
-from kgplatform.concurrency.stopping import Stop
+from kgplatform.concurrency.threads import Stop
 from kgplatform.explore.look import Look
 from kgplatform.explore.runs import Turn
 from kgplatform.models.chat import Ledger

@@ -36,8 +36,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from kgplatform.concurrency.arguments import checked, typed
 from kgplatform.concurrency.files import write_atomically
 from kgplatform.concurrency.spans import span
-from kgplatform.concurrency.stopping import Stop
-from kgplatform.concurrency.threads import heard
+from kgplatform.concurrency.threads import Stop, heard
 from kgplatform.errors import (
     BudgetError,
     Code,

@@ -26,7 +26,7 @@ from typing import Any, Literal
 
 from kgplatform.errors import SettingError, to_install
 from kgplatform.evaluate.terms import Question, Text, file_name
-from kgplatform.models.json_text import without_thoughts
+from kgplatform.models.reply import without_thoughts
 from kgplatform.readers.answer import REFUSAL
 from kgplatform.readers.choices import read_choice
 from kgplatform.records import Answer, FoundPassage

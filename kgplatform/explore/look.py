@@ -40,7 +40,7 @@ from kgplatform.neo4j.metadata import conditions
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Citation
 from kgplatform.text import WORD_RUN, node_id, normalise_name, rejoin, tidy, unknown
-from kgplatform.text.exact import spellings_of
+from kgplatform.text.languages import spellings_of
 
 KINDS = (
     *("Entity", "KeyElement", "Fact", "Chunk", "Document", "Attribute", "Keyword", "Community", "Page", "Run", "Step"),

@@ -20,7 +20,7 @@ from typing import Any
 
 from kgplatform.extract.grounded_names import sentence_of
 from kgplatform.models.forms import plain
-from kgplatform.models.json_text import value_of
+from kgplatform.models.reply import value_of
 from kgplatform.records import (
     AtomicFact,
     ExtractedAttribute,

@@ -11,11 +11,10 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Literal
 
-from kgplatform.concurrency.bounded import BoundedCalls
 from kgplatform.concurrency.files import Spool
-from kgplatform.concurrency.stopping import Stop
 from kgplatform.concurrency.system import path_of
-from kgplatform.concurrency.workers import LocalWorkers
+from kgplatform.concurrency.threads import Stop
+from kgplatform.concurrency.workers import BoundedCalls, LocalWorkers
 from kgplatform.errors import InputError
 from kgplatform.ingest.write import Sink, Writer, document_statements, metadata_statements, remove, waiting_statements
 from kgplatform.neo4j.metadata import metadata_of

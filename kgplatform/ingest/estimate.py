@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kgplatform.concurrency.bounded import bounded_calls
+from kgplatform.concurrency.workers import bounded_calls
 from kgplatform.extract.llm import FACTS_TOKENS, LlmExtractor, extraction_messages, fact_messages, facts_request
 from kgplatform.extract.schema import Schema
 from kgplatform.ingest.compare import compare

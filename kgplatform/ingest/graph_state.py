@@ -14,8 +14,7 @@ from kgplatform.neo4j.store import Parameters, Row, Store
 from kgplatform.query import load_query, query_names
 from kgplatform.records import Proposal
 from kgplatform.resolution import found_by
-from kgplatform.text.exact import exact_words
-from kgplatform.text.languages import language_of, search_terms
+from kgplatform.text.languages import exact_words, language_of, search_terms
 
 FORMAT_VERSION = 5
 """Of the graph: raised with every change that an older graph would have to be migrated for."""

@@ -21,9 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from kgplatform.concurrency.bounded import bounded_calls
 from kgplatform.concurrency.spans import Stopwatch
-from kgplatform.concurrency.workers import open_workers
+from kgplatform.concurrency.workers import bounded_calls, open_workers
 from kgplatform.errors import InputError
 from kgplatform.extract.schema import Expansion, Schema
 from kgplatform.ingest.bulk import FirstBuild

@@ -27,8 +27,7 @@ from itertools import count, groupby, islice
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from kgplatform.concurrency.stopping import NEVER, Stop
-from kgplatform.concurrency.threads import Breaker
+from kgplatform.concurrency.threads import NEVER, Breaker, Stop
 from kgplatform.concurrency.workers import LocalWorkers
 from kgplatform.errors import BudgetError, InputError, KgError, ModelError, ReplyError, StoppedError
 from kgplatform.extract import Extractor, make_extractor, request_of

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from kgplatform.concurrency.stopping import NEVER
+from kgplatform.concurrency.threads import NEVER
 from kgplatform.extract.grounded_names import lacks_a_number, stated_place
 from kgplatform.extract.schema import Schema, fault_of_name
 from kgplatform.neo4j.metadata import properties_of

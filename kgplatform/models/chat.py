@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, TypeVar, cast, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
 
-from kgplatform.concurrency.stopping import Stop
+from kgplatform.concurrency.threads import Stop
 from kgplatform.errors import BudgetError
 from kgplatform.prompt import Messages
 from kgplatform.records import Usage

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from kgplatform.concurrency import plug_ins
 from kgplatform.concurrency.maven import Report
 from kgplatform.concurrency.spans import span
-from kgplatform.concurrency.stopping import NEVER, Stop
-from kgplatform.concurrency.threads import side_by_side
+from kgplatform.concurrency.threads import NEVER, Stop, side_by_side
 from kgplatform.errors import BudgetError, ModelError, SettingError, to_install
 from kgplatform.models.chat import Ledger
 from kgplatform.models.failures import BadAnswerError

@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgplatform.concurrency.maven import FetchError, Report, fetch, read_lock
-from kgplatform.concurrency.stopping import Stop
-from kgplatform.concurrency.threads import side_by_side
+from kgplatform.concurrency.threads import Stop, side_by_side
 from kgplatform.errors import ModelError
 
 Range = tuple[float, float]

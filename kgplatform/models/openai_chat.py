@@ -20,12 +20,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from kgplatform.concurrency.spans import span
-from kgplatform.concurrency.stopping import Stop
 from kgplatform.concurrency.system import BINARY
+from kgplatform.concurrency.threads import Stop
 from kgplatform.errors import ModelError, ReplyError, SettingError
 from kgplatform.models.chat import FREE_TEXT, Chat, Ledger, Reply, Wanted, within
 from kgplatform.models.failures import BadAnswerError, FaultError, RefusedError
-from kgplatform.models.json_text import circles, split_thoughts
+from kgplatform.models.reply import circles, split_thoughts
 from kgplatform.models.request import (
     NOTHING,
     Abilities,

@@ -20,7 +20,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from kgplatform.concurrency.stopping import Stop
+from kgplatform.concurrency.threads import Stop
 from kgplatform.settings import MOST_CALLS
 
 _WORTH = 0.25

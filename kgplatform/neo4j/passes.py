@@ -25,8 +25,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Literal
 
-from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.concurrency.system import machine
+from kgplatform.concurrency.threads import NEVER, Stop
 from kgplatform.errors import InputError, KgError, ServerError, StoreError
 from kgplatform.neo4j.process import is_gone, own_mark
 from kgplatform.neo4j.store import Row, Store

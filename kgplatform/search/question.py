@@ -9,8 +9,16 @@ from functools import cached_property
 from kgplatform.errors import InputError
 from kgplatform.models.embed import Embedder, embed_question, knows_english_only
 from kgplatform.text import UNSPACED, WORD_RUN, is_unspaced, normalise_name, tidy
-from kgplatform.text.exact import Phrase, named_in, spellings_of
-from kgplatform.text.languages import ENGLISH, full_text_query, is_common, language_of, search_terms
+from kgplatform.text.languages import (
+    ENGLISH,
+    Phrase,
+    full_text_query,
+    is_common,
+    language_of,
+    named_in,
+    search_terms,
+    spellings_of,
+)
 
 _LONGEST_NAME = 12
 """Words of a name that a question is searched for."""

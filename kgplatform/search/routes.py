@@ -13,8 +13,7 @@ from kgplatform.search.communities import check_tree
 from kgplatform.search.found import Found, Hop, Path, best, best_scores, facts_found, rank_scores
 from kgplatform.search.fuse import COSINE_SHARE, COSINE_SHARE_BY_WORDS
 from kgplatform.search.question import Question
-from kgplatform.text.exact import Phrase
-from kgplatform.text.languages import full_text_query
+from kgplatform.text.languages import Phrase, full_text_query
 
 NEAREST = 50
 """Fewest that a vector index is asked for: asked for 10 passages, it finds 0.94 of the nearest; asked for 50, all."""

@@ -16,7 +16,7 @@ from io import BufferedReader
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from kgplatform.concurrency.bounded import BoundedCalls, ExceededError
+from kgplatform.concurrency.workers import BoundedCalls, ExceededError
 from kgplatform.errors import DocumentError, SettingError
 from kgplatform.neo4j.metadata import flat
 from kgplatform.records import Location, MetadataValue

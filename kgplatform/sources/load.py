@@ -23,9 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from kgplatform.concurrency import plug_ins
-from kgplatform.concurrency.bounded import BoundedCalls, ExceededError, bounded_calls
-from kgplatform.concurrency.stopping import NEVER, Stop
-from kgplatform.concurrency.workers import LocalWorkers
+from kgplatform.concurrency.threads import NEVER, Stop
+from kgplatform.concurrency.workers import BoundedCalls, ExceededError, LocalWorkers, bounded_calls
 from kgplatform.errors import DocumentError, InputError, SettingError
 from kgplatform.records import Document, Passage, SkippedFile
 from kgplatform.settings import Settings

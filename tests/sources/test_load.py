@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 from made_pdf import pdf, typeset
 from pypdf import PdfReader, PdfWriter
 
-from kgplatform.concurrency.bounded import BoundedCalls, bounded_calls
-from kgplatform.concurrency.stopping import NEVER, Stop
-from kgplatform.concurrency.workers import LocalWorkers
+from kgplatform.concurrency.threads import NEVER, Stop
+from kgplatform.concurrency.workers import BoundedCalls, LocalWorkers, bounded_calls
 from kgplatform.errors import DocumentError, InputError, StoppedError
 from kgplatform.records import Document, SkippedFile
 from kgplatform.settings import load_settings

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.concurrency.stopping import Stop
+from kgplatform.concurrency.threads import Stop
 from kgplatform.errors import InputError, KgError, StoppedError, StoreError
 from kgplatform.explore.jobs import Claim, Files, Job, JobQueue, Load, State
 from kgplatform.interfaces.http.failures import busy, error_of, not_found, report_fault

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from starlette.responses import Response
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.concurrency.stopping import Stop
+from kgplatform.concurrency.threads import Stop
 from kgplatform.errors import InputError, StoppedError
 from kgplatform.interfaces.http.failures import HttpRequestError, busy, not_found
 from kgplatform.interfaces.http.jobs import Jobs

@@ -7,7 +7,7 @@ import threading
 from contextlib import closing
 from typing import TYPE_CHECKING, BinaryIO
 
-from kgplatform.concurrency.bounded import renew
+from kgplatform.concurrency.workers import renew
 from kgplatform.errors import DocumentError
 from kgplatform.sources.files.file_text import FileText, Parts, clean, parsing
 from kgplatform.sources.files.pdf_tables import BROKEN, PdfTables

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from kgplatform.concurrency.bounded import renew
+from kgplatform.concurrency.workers import renew
 from kgplatform.errors import DocumentError, to_install
 from kgplatform.sources.decode import HEAD_BYTES, foreign_format
 from kgplatform.sources.files.file_text import FileText, Parts, parsing

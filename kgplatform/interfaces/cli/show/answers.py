@@ -18,8 +18,7 @@ from rich.console import Console
 from kgplatform.explore.runs import StageCalls, stages_of
 from kgplatform.interfaces.cli.shared import spelled
 from kgplatform.interfaces.cli.show.terminal import console, print_json, safe, short, table
-from kgplatform.neo4j.pasteable import literal, numbers_of, pasteable
-from kgplatform.query import load_query
+from kgplatform.query import literal, load_query, numbers_of, pasteable
 from kgplatform.readers.answer import OWN_KNOWLEDGE
 from kgplatform.readers.readers import READERS, stages_by_reader
 from kgplatform.records import Step, Usage
