@@ -188,7 +188,6 @@ class AsyncKnowledgeGraph(_View[KnowledgeGraph]):
     import_graph = _awaited(KnowledgeGraph.import_graph)
     ingest = _awaited(KnowledgeGraph.ingest)
     lacks_facts = _awaited(KnowledgeGraph.lacks_facts)
-    introduce = _awaited(KnowledgeGraph.introduce)
     list_models = _awaited(KnowledgeGraph.list_models)
     reembed = _awaited(KnowledgeGraph.reembed)
     remove = _awaited(KnowledgeGraph.remove)

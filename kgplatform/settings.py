@@ -305,12 +305,6 @@ def with_model(settings: Settings, address: str | None, key: str | None, model: 
     return settings.model_copy(update={"openai_base_url": address, "openai_api_key": secret, "chat_model": model})
 
 
-def is_model_open(settings: Settings) -> bool:
-    """Whether no language model is set but one that was connected for this home."""
-    unset = {name: Settings.model_fields[name].default for name in MODEL}
-    return model_values(settings) in (unset, saved_model(settings.home_folder))
-
-
 def _file_encoding() -> str:
     """That of ``.env``: editors of Windows write UTF-16, and marks of order. Raises ``SettingError`` for any other."""
     content = Path(_FILE).read_bytes() if Path(_FILE).is_file() else b""

@@ -27,7 +27,7 @@ class _Introduced(Form):
     questions: list[str] = items(_QUESTIONS)
 
 
-def introduce(store: Store, chat: Chat, sources: Collection[str]) -> list[str]:
+def introduced(store: Store, chat: Chat, sources: Collection[str]) -> list[str]:
     """Write a summary and questions to the documents of ``sources`` that have none for their text.
 
     A line for people of each of these; where the model gave none, it says why, and the next time asks again.

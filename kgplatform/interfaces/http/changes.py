@@ -307,13 +307,12 @@ def _ingest(graph: KnowledgeGraph, uploads: Uploads, claim: Claim, progress: Pro
     staged = uploads.staged(claim.folder, claim.job.files)
     how = {**claim.parameters, "schema": schema}
     addresses, is_pasted = how.pop("addresses", []), how.pop("pasted", False)  # jobs of earlier versions have neither
-    report = graph.ingest([*uploads.put(staged), *addresses], **how, progress=progress)
-    sources = {*((uploads.folder / name).as_uri() for name in claim.job.files), *addresses}
-    if (addresses or is_pasted) and how["extractor"] in (None, "llm") and graph.language_model is not None:
-        report.notes.extend(graph.introduce([*sources]))
+    files = [(uploads.folder / name).as_uri() for name in claim.job.files]
+    by_hand = [*addresses, *(files if is_pasted else ())]
+    report = graph.ingest([*uploads.put(staged), *addresses], **how, introduce=by_hand, progress=progress)
     home = f"{uploads.folder}/"  # the client knows its files by the names that it gave them
     skipped = [replace(file, path=given_name(file.path.removeprefix(home))) for file in report.skipped]
-    return _told(report, skipped=skipped, documents=_with_more(graph, report, sources))
+    return _told(report, skipped=skipped, documents=_with_more(graph, report, {*files, *addresses}))
 
 
 def _with_more(graph: KnowledgeGraph, report: IngestReport, sources: Collection[str]) -> list[str]:
