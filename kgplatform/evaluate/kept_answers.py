@@ -185,7 +185,17 @@ def write_trace(folder: Path, setup: Setup, question: Question, answer: Answer, 
     Raises ``KgError`` where they cannot be written.
     """
     file = trace_file(folder, setup.name, question.id)
-    write_whole(file.with_suffix(".txt"), _encoded(_heading(setup, question) + in_words(answer)))
+    options = "".join(f", {name} {value}" for name, value in sorted(setup.options.items()))
+    kind = f" ({question.kind})" if question.kind else ""
+    lines = [
+        f"Question {question.id}{kind}: {question.text}",
+        *(f"Choice: {choice}" for choice in question.choices),
+        _right_answers(question),
+        *([f"Needed passages: {'; '.join(text.title for text in question.supports)}"] if question.supports else []),
+        f"Setup: {setup.name} (reader {setup.reader}{options})",
+    ]
+    heading = "".join(f"{without_controls(line)}\n" for line in lines)
+    write_whole(file.with_suffix(".txt"), _encoded(f"{heading}\n{in_words(answer)}"))
     write_whole(file, _encoded(json.dumps(asdict(answer), ensure_ascii=False)))
     return file
 
@@ -219,19 +229,6 @@ def slug(name: str) -> str:
 def _encoded(text: str) -> bytes:
     r"""UTF-8; half a surrogate pair, which has none, becomes ``\ud800``, in JSON its very escape."""
     return text.encode("utf-8", "backslashreplace")
-
-
-def _heading(setup: Setup, question: Question) -> str:
-    options = "".join(f", {name} {value}" for name, value in sorted(setup.options.items()))
-    kind = f" ({question.kind})" if question.kind else ""
-    lines = [
-        f"Question {question.id}{kind}: {question.text}",
-        *(f"Choice: {choice}" for choice in question.choices),
-        _right_answers(question),
-        *([f"Needed passages: {'; '.join(text.title for text in question.supports)}"] if question.supports else []),
-        f"Setup: {setup.name} (reader {setup.reader}{options})",
-    ]
-    return "".join(f"{without_controls(line)}\n" for line in lines) + "\n"
 
 
 def _right_answers(question: Question) -> str:

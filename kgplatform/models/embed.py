@@ -313,22 +313,17 @@ def _asked(ask: Ask, texts: list[str], learnt: Learnt, is_up: bool = False) -> l
         raise
     except ModelError as error:
         if not is_up:
-            _check(ask, error)
+            try:  # where it cannot embed one word either, the model is at fault, not the texts
+                ask([_ONE_WORD], False)
+            except BudgetError:
+                raise
+            except ModelError:
+                raise error from error.__cause__
         return _halved(ask, texts, learnt, error)
     good = usable(vectors)
     rest = [text for text, is_vector in zip(texts, good, strict=True) if not is_vector]
     again = iter(_asked(ask, rest, learnt, True) if rest else ())
     return [_One(unit(row[None])[0]) if ok else next(again) for row, ok in zip(vectors, good, strict=True)]
-
-
-def _check(ask: Ask, error: ModelError) -> None:
-    """Raise ``error`` if the model cannot embed one word."""
-    try:
-        ask([_ONE_WORD], False)
-    except BudgetError:
-        raise
-    except ModelError:
-        raise error from error.__cause__
 
 
 def _halved(ask: Ask, texts: list[str], learnt: Learnt, error: ModelError) -> list[_One]:
