@@ -62,7 +62,7 @@ def estimate(
     """
     is_read = extractor == "llm"
     request = LlmExtractor(chat).request(schema) if chat is not None and is_read else ""
-    asked_for_facts = facts_request(chat, FACTS_TOKENS) if chat is not None else ""
+    asked_for_facts = facts_request(chat) if chat is not None else ""
     # What a prompt for facts has besides the text.
     empty = Passage("", "", "", 0, 0, 0, None, "", 0), Document("", "", "", "", "", "")
     prompt = sum(count_tokens(message["content"]) for message in fact_messages(*empty, FACTS_TOKENS))

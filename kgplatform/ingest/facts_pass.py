@@ -71,7 +71,7 @@ def _all_documents(store: Store) -> Iterator[str]:
 def read_facts_of_passages(tools: Tools, chat: Chat, turn: Pass, plan: Plan | None) -> FactsRead:
     """Read the passages that lack facts, several at once, and commit as they come."""
     store = tools.store
-    request = facts_request(chat, FACTS_TOKENS)
+    request = facts_request(chat)
     known_failures = "" if tools.retry_failed else request
 
     def lacking() -> Iterator[Row]:

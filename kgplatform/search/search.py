@@ -75,8 +75,10 @@ def search(
     """
     started = time.perf_counter()
     for name in (route, *without):
-        check_route(name)
-    check_top_k(top_k)
+        if name not in SEARCHES:
+            raise InputError(unknown("route", str(name), sorted(SEARCHES)))
+    if top_k < 1:
+        raise InputError("top_k must be at least 1.", "top_k")
     asked = Question(question, embedder)
     if within:
         found = _within(store, asked, route, top_k, documents, without)
@@ -89,18 +91,6 @@ def search(
     passages, facts, paths = look_up(store, found, top_k)
     seconds = round(time.perf_counter() - started, 4)
     return SearchResult(asked.text, passages, facts, seconds, paths, tuple(found.communities), missing=missing)
-
-
-def check_route(route: str) -> None:
-    """Raise ``InputError``, with the nearest name, for a route that does not exist."""
-    if route not in SEARCHES:
-        raise InputError(unknown("route", str(route), sorted(SEARCHES)))
-
-
-def check_top_k(top_k: int) -> None:
-    """Raise ``InputError`` for no results at all."""
-    if top_k < 1:
-        raise InputError("top_k must be at least 1.", "top_k")
 
 
 def keep_types(store: Store, found: Found, types: Sequence[str]) -> Found:

@@ -139,9 +139,9 @@ def _show_first(out: Console, what: str, passages: Sequence[FoundPassage]) -> No
         _show_passages(out, passages[:_FIRST])
 
 
-def show_turns(turns: Sequence[Turn], out: Console | None = None) -> None:
+def show_turns(turns: Sequence[Turn]) -> None:
     """What was asked and answered in a thread, with the citations."""
-    out = out or console()
+    out = console()
     for turn in turns:
         out.print(f"[bold]> {safe(turn.asked)}[/bold]")
         _show_cited(out, turn.text if turn.text is not None else "(no answer)", turn)
@@ -157,10 +157,10 @@ def show_threads(threads: Sequence[ThreadInfo]) -> None:
     out.print(counted(len(threads), "thread"))
 
 
-def show_failed(error: ModelError, out: Console | None = None) -> None:
+def show_failed(error: ModelError) -> None:
     """The first of what a reader had found that failed; nothing where it had found nothing."""
     if error.evidence is not None:
-        _show_first(out or console(), "The reader failed. What was found until then", error.evidence.passages)
+        _show_first(console(), "The reader failed. What was found until then", error.evidence.passages)
 
 
 def failed_json(question: str, error: ModelError, usage: Usage, *, trace: bool) -> dict[str, Any]:
