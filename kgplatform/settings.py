@@ -206,8 +206,7 @@ class Settings(BaseSettings):
     @property
     def jar_folder(self) -> Path:
         """``neo4j_jars``; if it is not set, the folder of the checkout that this is run from, where `make` has filled
-        it, or one in the platform's cache directory for the user.
-        """
+        it, or one in the platform's cache directory for the user."""
         if self.neo4j_jars is not None:
             return self.neo4j_jars.expanduser().absolute()
         return _OF_CHECKOUT if _OF_CHECKOUT.is_dir() else user_cache_path("kgplatform") / "neo4j"

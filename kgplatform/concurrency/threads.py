@@ -82,9 +82,7 @@ class Stop:
     @contextmanager
     def calling(self, call: Callable[[], None]) -> Iterator[None]:
         """Inside of it, ``call`` is called as the stop is set, by the thread that sets it; at once where it is.
-
-        ``call`` must return at once, and raise nothing.
-        """
+        ``call`` must return at once, and raise nothing."""
         key = object()
         with self._lock:
             self._calls[key] = call
@@ -164,10 +162,8 @@ E = TypeVar("E")
 
 
 def side_by_side(works: Sequence[Callable[[], T]], most: int) -> list[T]:
-    """The results of ``works`` in order, at most ``most`` of them made at once.
-
-    The first error is raised: nothing new begins then, and what is running is waited for, since it may be paid for.
-    """
+    """The results of ``works`` in order, at most ``most`` of them made at once. The first error is raised: nothing new
+    begins then, and what is running is waited for, since it may be paid for."""
     with pool_of(max(1, min(most, len(works)))) as pool:
         futures = [pool.submit(carried(work)) for work in works]
         return [future.result() for future in futures]
@@ -175,10 +171,8 @@ def side_by_side(works: Sequence[Callable[[], T]], most: int) -> list[T]:
 
 @contextmanager
 def pool_of(threads: int) -> Iterator[ThreadPoolExecutor]:
-    """A pool whose work is waited for at its end; after an error nothing new begins in it.
-
-    Ctrl-C does not wait: what is running may wait itself for a model that never answers.
-    """
+    """A pool whose work is waited for at its end; after an error nothing new begins in it. Ctrl-C does not wait: what
+    is running may wait itself for a model that never answers."""
     pool = ThreadPoolExecutor(threads)
     try:
         yield pool

@@ -67,10 +67,8 @@ class Attempt:
 
 
 def inquiry_for(setup: Setup, question: Question, dataset: DataSet) -> Inquiry:
-    """The question as ``setup`` is to be asked: for a phrase, with the texts that it is about, and its choices.
-
-    A reader without an option for choices finds them below the question.
-    """
+    """The question as ``setup`` is to be asked: for a phrase, with the texts that it is about, and its choices. A
+    reader without an option for choices finds them below the question."""
     names = option_names(setup.reader)
     added: dict[str, Any] = {**reader_options(setup, question, names)}
     if question.within and not dataset.apart and "documents" in names:

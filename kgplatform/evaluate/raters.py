@@ -128,10 +128,8 @@ def without_asking(rater: str, item: ToRate) -> Rating | None:
 
 
 def prompts(rater: str, item: ToRate) -> list[Messages]:
-    """The prompts whose replies make a rating: of ``lr`` two for each right answer, of ``judge`` one.
-
-    They hold all that a rating depends on, but for the model.
-    """
+    """The prompts whose replies make a rating: of ``lr`` two for each right answer, of ``judge`` one. They hold all
+    that a rating depends on, but for the model."""
     asked, answer, right = item.question.text, plain(item.text or ""), list(map(tidy, item.question.answers))
     if rater == "judge":
         listed = "\n".join(right)

@@ -328,8 +328,7 @@ class Look:
 
     def run(self, id: str) -> tuple[RunInfo, tuple[dict[str, Any], ...]]:
         """A saved run, and its steps: number, path, name, detail, prompt, reply, seconds, statements (each as it can be
-        pasted into Neo4j Browser), and the ids of facts, passages, elements and pages that the step found or was at.
-        """
+        pasted into Neo4j Browser), and the ids of facts, passages, elements and pages that the step found or was at."""
         rows = self._store.read("explore/run", id=id)
         if not rows:
             raise _no_run(id)

@@ -50,10 +50,8 @@ def is_full(passage: Passage) -> bool:
 
 
 def passage_inputs(passage: Passage, document: Document) -> dict[str, str]:
-    """The inputs of a prompt that shows ``passage``: ``fence``, ``title`` and ``text``, its sentences by number.
-
-    The fence round the text is derived from the text: no document can contain its own.
-    """
+    """The inputs of a prompt that shows ``passage``: ``fence``, ``title`` and ``text``, its sentences by number. The
+    fence round the text is derived from the text: no document can contain its own."""
     title = tidy(document.title)[:_LONGEST_TITLE]
     return {"fence": f"text-{node_id(passage.text)[:12]}", "title": title, "text": lines(passage.text)}
 

@@ -158,10 +158,8 @@ class Schema:
         return relationship_for(found.name) if found else RELATED_TO
 
     def with_expansions(self, expansions: Iterable[Expansion]) -> Schema:
-        """This schema with the added types at its end; those that it has already are left out.
-
-        Only names are taken over: an example is a document's text, and the schema goes into every later prompt.
-        """
+        """This schema with the added types at its end; those that it has already are left out. Only names are taken
+        over: an example is a document's text, and the schema goes into every later prompt."""
         added: dict[TypeKind, dict[str, str]] = {"entity": {}, "relation": {}, "attribute": {}}
         for expansion in expansions:
             if not self._has(expansion.kind, expansion.name):

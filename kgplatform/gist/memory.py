@@ -123,10 +123,8 @@ class Memory:
 
 
 def survey(store: Store, documents: Sequence[str], question: str) -> list[Row]:
-    """How far the memories of ``documents`` are: a row of cypher/gist/memories.cypher each, by name.
-
-    Its counts are among its fields; ``paginated``: whether its pages are all of the text.
-    """
+    """How far the memories of ``documents`` are: a row of cypher/gist/memories.cypher each, by name. Its counts are
+    among its fields; ``paginated``: whether its pages are all of the text."""
     rows: list[Row] = []
     for some in batches(documents, _BATCH):
         found = store.read("gist/memories", documents=list(some), question=question)

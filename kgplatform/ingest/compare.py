@@ -269,10 +269,8 @@ _COPIES = 100
 
 
 def check_prune(store: Store, paths: Sequence[str | Path]) -> None:
-    """Raise ``InputError`` where a folder has no file at all, but the graph has documents of it.
-
-    More often than not its disk is not mounted, and what a model read of them was paid for.
-    """
+    """Raise ``InputError`` where a folder has no file at all, but the graph has documents of it. More often than not
+    its disk is not mounted, and what a model read of them was paid for."""
     for folder, is_empty in named_folders(paths):
         if is_empty and store.read("ingest/files_beneath", folder=_beneath(folder)):
             raise InputError(
@@ -340,8 +338,7 @@ def _is_gone(source: str) -> bool:
 @dataclass(frozen=True, slots=True)
 class Planned:
     """A document with its passages in reading order. Of those that are done only the id is left, and the document has
-    no text where all are.
-    """
+    no text where all are."""
 
     document: Document
     passages: tuple[Passage | str, ...]

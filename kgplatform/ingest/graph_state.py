@@ -105,8 +105,7 @@ def is_up_to_date(state: Row) -> bool:
 
 def bring_up_to_date(store: Store) -> None:
     """Give an older graph what it lacks: one of format 1 the properties by which key elements that belong together are
-    found, one of format 2 the nodes of proposed types, one of format 4 the words of passages as they were typed.
-    """
+    found, one of format 2 the nodes of proposed types, one of format 4 the words of passages as they were typed."""
     state = graph_state(store)
     if is_up_to_date(state):
         return

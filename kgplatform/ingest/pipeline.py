@@ -351,10 +351,8 @@ def _expansions(tools: Tools) -> str:
 
 
 def remove_documents(tools: Tools, documents: Sequence[str], passages: Sequence[str]) -> None:
-    """Remove documents by id, with their ``passages``, and settle what stays.
-
-    The documents go last: a removal that was killed can be asked for again by their names.
-    """
+    """Remove documents by id, with their ``passages``, and settle what stays. The documents go last: a removal that was
+    killed can be asked for again by their names."""
     tools.progress("removing", 0, len(passages))
     bring_up_to_date(tools.store)
     remove(tools.store, passages, (), documents)

@@ -203,9 +203,7 @@ class Window:
 
     def write(self, commits: Commits, request: str) -> list[Proposed]:
         """Hand what came of the passages over to ``commits``; returns those that were read, and what they propose.
-
-        ``request``: what a model was asked with. A passage for which its reply was of no use remembers it.
-        """
+        ``request``: what a model was asked with. A passage for which its reply was of no use remembers it."""
         found: list[Proposed] = []
         there = commits.still_there([passage.id for passage, _ in self.pending])
         for (passage, document), outcome in self.outcomes:
@@ -423,10 +421,8 @@ class PassageReader(Generic[T]):
     def read(
         self, items: Sequence[Item], work: Callable[[Passage, Document], T]
     ) -> Iterator[tuple[Item, T | FailedPassage]]:
-        """Each of ``items``, in order, with what came of it or that it failed, which ``failed`` collects.
-
-        Passages that were not reached before the budget was used up are left out.
-        """
+        """Each of ``items``, in order, with what came of it or that it failed, which ``failed`` collects. Passages that
+        were not reached before the budget was used up are left out."""
         works = [partial(self._unless_halted, work, *item) for item in items]
         results: list[Callable[[], T]] = [*works]
         if self._pool is not None:

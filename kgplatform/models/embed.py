@@ -100,8 +100,7 @@ class Embedder(Protocol):
 
 def embed_question(embedder: Embedder, text: str) -> Vectors:
     """The vector ``(dimension,)`` of a question. An embedder may have ``question(text)``, which words it as its model
-    was trained to see questions; texts that are searched are embedded as they are.
-    """
+    was trained to see questions; texts that are searched are embedded as they are."""
     worded: Callable[[str], str] = getattr(embedder, "question", str)
     vector: Vectors = embedder.embed([worded(text)])[0]
     return vector
@@ -119,8 +118,7 @@ def embed_what_can_be(embedder: Embedder, texts: Sequence[str]) -> Embedded:
 
 def least_cosines(embedder: Embedder) -> tuple[float, float]:
     """From which cosines on two names (where the settings do not say it) and two words may mean one thing: models
-    differ. Of models that were not measured, those of all-MiniLM-L6-v2.
-    """
+    differ. Of models that were not measured, those of all-MiniLM-L6-v2."""
     if embedder.name == MULTILINGUAL:
         return _E5_SAME_AS, _E5_SAME_FORM
     own = OWN_MODELS.get(embedder.name.removeprefix("local:"), OWN_MODELS["all-MiniLM-L6-v2"])
@@ -143,8 +141,7 @@ class LocalEmbedder:
     """``local:MODEL``, loaded on the first use. The weights of the platform's own models (``OWN_MODELS``) are fetched
     once, into the folder of ``settings.neo4j_jars``, and ``report`` is told; those of ``multilingual-e5-small`` come
     with an extra. Any other is a sentence-transformers model, by path or hub name. Nothing is printed. A text that
-    occurs twice is embedded once; a long one is read to its end.
-    """
+    occurs twice is embedded once; a long one is read to its end."""
 
     def __init__(self, model: str, settings: Settings, report: Report = lambda line: None, batch: int = BATCH) -> None:
         self.name: str = f"local:{model}"
@@ -391,8 +388,7 @@ class PartialEmbedder:
         """See ``Embedder``. A call that fails is halved, if the model still embeds a word by itself; otherwise it is
         the model that fails, and the error is raised. What both halves give tells how many texts a call may have. One
         text that fails is too long if as many other words fail too: then it is halved as well, and the vectors of its
-        parts are averaged. What was learnt is kept.
-        """
+        parts are averaged. What was learnt is kept."""
         if not texts:
             return Embedded(np.zeros((0, self.dimension), dtype=np.float32))
         return embed_each(self._ask, texts, self._learnt, self._threads)

@@ -275,10 +275,8 @@ class OpenAIChat(ServedModel):
         return _from_cache(Reply(kept.text, usage_of({"usage": figures}, asked.messages, kept.text), cut_off=False))
 
     def _shared(self, asked: _Asked) -> Reply:
-        """The reply: from the thread that is already asking for it, or by asking.
-
-        Where that thread is stopped, one of those that wait for it asks in its place, and the others wait for that one.
-        """
+        """The reply: from the thread that is already asking for it, or by asking. Where that thread is stopped, one of
+        those that wait for it asks in its place, and the others wait for that one."""
         while True:
             mine: Future[Reply | None] = Future()
             with self._lock:

@@ -124,10 +124,8 @@ def json_values(text: str, *, cut_off: bool = False) -> Iterator[tuple[Any, bool
 
 
 def _whole_part(text: str) -> str:
-    """``text`` less what it breaks off in: the last item of its outermost list that is open, or the last member.
-
-    The brackets that are open there are closed.
-    """
+    """``text`` less what it breaks off in: the last item of its outermost list that is open, or the last member. The
+    brackets that are open there are closed."""
     opened: list[str] = []
     ends: list[int] = [0]  # of the last whole item, on each level
     for mark in _MARK.finditer(text):
@@ -416,8 +414,7 @@ def _says_something(made: BaseModel, *, is_less: bool) -> bool:
 
 def is_example(value: Any, messages: Sequence[dict[str, str]]) -> bool:
     """Whether ``value`` is, word for word, an object that the prompt shows as an example, and has a sentence of it; or
-    has a text of several words of one for a field, which stands nowhere else in the prompt.
-    """
+    has a text of several words of one for a field, which stands nowhere else in the prompt."""
     if not isinstance(value, dict):
         return False
     asked = "\n".join(message["content"] for message in messages)

@@ -103,10 +103,8 @@ Files = Sequence[tuple[str, str]]
 
 
 def import_arguments(home: Path, heap: str, nodes: Files, relationships: Files) -> list[str]:
-    """Arguments for ``java`` that make the server's database of files in the folder in which it runs.
-
-    Nodes have numbers from 0 on, those of all files together.
-    """
+    """Arguments for ``java`` that make the server's database of files in the folder in which it runs. Nodes have
+    numbers from 0 on, those of all files together."""
     return [
         f"-Xmx{heap}",
         *_admin_tool(home),

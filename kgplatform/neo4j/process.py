@@ -117,10 +117,8 @@ def load_record(path: Path) -> ServerRecord | None:
 
 
 def own_record(home: Path) -> ServerRecord | None:
-    """The server of ``home`` that runs on this machine. Raises ``ServerError`` if it runs on another one.
-
-    A record that came with a copy is put aside, as ``COPIED``.
-    """
+    """The server of ``home`` that runs on this machine. Raises ``ServerError`` if it runs on another one. A record that
+    came with a copy is put aside, as ``COPIED``."""
     record, written = load_record(home / RECORD), loaded(ServerRecord, home / RECORD)
     if record is not None or written is None:
         return record

@@ -231,9 +231,7 @@ class Store:
 
     def at_once(self, *works: Callable[[Store], Any]) -> list[Any]:
         """The results of ``works``, which only read, at the same time, in order. Each is given the store to read from.
-
-        What they read is kept in the order of the works. Threads are shared (``short_works``).
-        """
+        What they read is kept in the order of the works. Threads are shared (``short_works``)."""
         self._check_open()
         stores = [self.recording() for _ in works]
         results = short_works([partial(work, store) for work, store in zip(works, stores, strict=True)], self._threads)
@@ -270,10 +268,8 @@ class Store:
         return rows
 
     def read_batches(self, name: str, size: int = BATCH_ROWS, **parameters: Any) -> Generator[list[Row], None, None]:
-        """The rows of a ``mode: read`` statement, ``size`` at a time, as they come: neither side holds all of them.
-
-        Its transaction stays open until the last. What is written meanwhile may show in later rows, or not.
-        """
+        """The rows of a ``mode: read`` statement, ``size`` at a time, as they come: neither side holds all of them. Its
+        transaction stays open until the last. What is written meanwhile may show in later rows, or not."""
         query = _checked(name, "read", parameters)
         with self._stoppable() as mark, translated(name), self._session(neo4j.READ_ACCESS) as session:
             result = session.run(neo4j.Query(query.text, metadata=mark), parameters)
@@ -357,10 +353,8 @@ class Store:
         )
 
     def _bounded(self, statement: str, parameters: Parameters, timeout: float, ask: Callable[[Parameters], T]) -> T:
-        """What ``ask`` gives of a user's ``statement``, whose transactions have the metadata it is called with.
-
-        It is waited for no longer than ``timeout`` and some 30 seconds; then the managed server is started again.
-        """
+        """What ``ask`` gives of a user's ``statement``, whose transactions have the metadata it is called with. It is
+        waited for no longer than ``timeout`` and some 30 seconds; then the managed server is started again."""
         if why := why_too_large(statement, parameters):
             raise InputError(why)
         strikes = self.connection.strikes
@@ -455,10 +449,8 @@ class Store:
             raise
 
     def _tried(self, once: Callable[[Parameters], T], mark: Parameters) -> T:
-        """As the driver's managed transactions try again, but they cannot be stopped while they wait.
-
-        A managed server that has ended is started again.
-        """
+        """As the driver's managed transactions try again, but they cannot be stopped while they wait. A managed server
+        that has ended is started again."""
         until, pause = time.monotonic() + _RETRY_SECONDS, 1.0
         while True:
             began = time.time()
@@ -519,9 +511,7 @@ class Store:
 @contextlib.contextmanager
 def trace(callback: Tracer) -> Iterator[None]:
     """Tell ``callback`` every statement of the platform that is begun in this context, with its time: ``trace(print)``.
-
-    It is called in the thread in which the statement ran.
-    """
+    It is called in the thread in which the statement ran."""
     token = _tracers.set((*_tracers.get(), callback))
     try:
         yield

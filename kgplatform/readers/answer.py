@@ -204,11 +204,8 @@ def answer_of(reply: AnswerReply, shown: Numbering, mode: AnswerMode) -> Answere
 def answer_messages(
     question: str, evidence: str, mode: AnswerMode, notes: str = "", style: AnswerStyle = "sentences", fence: str = ""
 ) -> Messages:
-    """The prompt: numbered ``evidence`` between tags that no passage can contain, and the question after it.
-
-    ``fence``: the tags of an earlier prompt, which stay while they can: what is the same to the letter need not be read
-    again.
-    """
+    """The prompt: numbered ``evidence`` between tags that no passage can contain, and the question after it. ``fence``:
+    the tags of an earlier prompt, which stay while they can: what is the same to the letter need not be read again."""
     return render(
         PROMPT,
         question=question,

@@ -52,11 +52,8 @@ class Grounded:
 
 
 def ground(answer: str, shown: Numbering, evidence: Sequence[str] = ()) -> Grounded:
-    """What ``answer`` rests on among what was ``shown``.
-
-    ``evidence``: numbers that the reply names apart from its statements; where none of these has a number itself, they
-    stand at the end and are those of all.
-    """
+    """What ``answer`` rests on among what was ``shown``. ``evidence``: numbers that the reply names apart from its
+    statements; where none of these has a number itself, they stand at the end and are those of all."""
     answer = settled(answer)
     meant = marks_in(answer)
     named = {number: shown.sources(number) for number in (*meant, *evidence)}

@@ -94,10 +94,8 @@ def tokens(text: str) -> int:
 
 
 def pack(pieces: Sequence[str], room: int) -> list[list[int]]:
-    """The indices of ``pieces`` by page: in order, whole, each page within ``room`` tokens.
-
-    A line end is counted after each piece. A piece larger than ``room`` has a page to itself: ``cut`` it before.
-    """
+    """The indices of ``pieces`` by page: in order, whole, each page within ``room`` tokens. A line end is counted after
+    each piece. A piece larger than ``room`` has a page to itself: ``cut`` it before."""
     pages: list[list[int]] = []
     left = 0.0
     for number, piece in enumerate(pieces):
@@ -112,9 +110,7 @@ def pack(pieces: Sequence[str], room: int) -> list[list[int]]:
 
 def cut(text: str, room: int) -> list[str]:
     """``text`` in parts of at most ``room`` tokens, at ends of sentences, else of lines, between words, or anywhere.
-
-    The parts joined are ``text``, white space and all.
-    """
+    The parts joined are ``text``, white space and all."""
     parts: list[str] = []
     while text:
         end = head(text, room)

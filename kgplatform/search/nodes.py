@@ -181,9 +181,7 @@ def in_reading_order(
     store: Store, page: int = PASSAGES, documents: Sequence[str] = (), *, from_end: bool = False
 ) -> Iterator[tuple[Sequence[FoundPassage], tuple[QueryRun, ...]]]:
     """All passages, or those of ``documents`` (ids), documents by title; a page at a time, with its statement.
-
-    ``from_end``: from the last passage to the first.
-    """
+    ``from_end``: from the last passage to the first."""
     chosen = {"documents": list(documents)} if documents or from_end else {}
     forwards = "search/documents_in_order" if documents else "search/reading_order"
     statement, bound, place = ("search/reading_order_back", "before", 0) if from_end else (forwards, "after", -1)

@@ -113,10 +113,8 @@ def asked(text: str) -> str:
 
 
 def full_text_words(text: str) -> str:
-    """The words of ``text`` as a query that Lucene cannot read as operators, wildcards or fields.
-
-    Of Chinese and the like, pairs of letters: the index has each letter as a word, and a pair is two of them in a row.
-    """
+    """The words of ``text`` as a query that Lucene cannot read as operators, wildcards or fields. Of Chinese and the
+    like, pairs of letters: the index has each letter as a word, and a pair is two of them in a row."""
     language = language_of(text)
     words: list[str] = []
     for word in WORD_RUN.findall(text)[:_MOST_WORDS]:
@@ -134,8 +132,7 @@ def names_in(text: str) -> tuple[str, ...]:
 
 def runs_in(text: str) -> list[str]:
     """Every run of words of ``text``, with the punctuation inside it, as it is written; where no white space parts
-    words, every run of two letters and more.
-    """
+    words, every run of two letters and more."""
     spans = [match.span() for match in WORD_RUN.finditer(text)][:_MOST_WORDS]
     runs = [
         text[spans[first][0] : spans[last][1]]

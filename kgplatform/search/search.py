@@ -156,9 +156,7 @@ PATH_FACTS = 5
 
 def all_routes(store: Store, question: Question, without: Collection[str] = ()) -> Found:
     """Scores by the tempered personalised PageRank (docs/explanation/retrieval.md), for all that any route found.
-
-    Routes ``without`` take no part, nor does ``community`` where the graph has no finished tree.
-    """
+    Routes ``without`` take no part, nor does ``community`` where the graph has no finished tree."""
     vector, words = store.at_once(
         # On a core of its own, while the server finds what needs none.
         lambda store: question.vector,
@@ -308,10 +306,8 @@ def _neighbourhood(seeds: _Seeds, paths: list[Path], about: list[Row], around: R
 
 
 def _by_name(ids: Sequence[str], keys: Sequence[str]) -> tuple[dict[str, str], Indices]:
-    """Of each key the first of its ids; and the position of each element's key.
-
-    In the walk all elements of one name are one: their types come from different passages.
-    """
+    """Of each key the first of its ids; and the position of each element's key. In the walk all elements of one name
+    are one: their types come from different passages."""
     entities: dict[str, str] = {}
     for id_, key in sorted(zip(ids, keys, strict=True)):
         entities.setdefault(key, id_)

@@ -41,8 +41,7 @@ _LONGEST_LINE = 100_000_000
 @dataclass(frozen=True, slots=True)
 class Fields:
     """The keys under which objects have their text and their title: the first that is there counts. ``encoding``: of
-    texts that are not UTF-8, where somebody says it.
-    """
+    texts that are not UTF-8, where somebody says it."""
 
     text: tuple[str, ...] = ("text", "context", "content", "contents", "body", "page_content", "passage")
     title: tuple[str, ...] = ("title", "corpus_name")

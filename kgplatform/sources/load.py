@@ -320,10 +320,8 @@ def load_within(
 def load_by(
     workers: LocalWorkers, paths: Sequence[str | Path], fields: Fields, calls: BoundedCalls, stop: Stop
 ) -> Iterator[Document | SkippedFile]:
-    """What ``load`` gives, parsed by ``workers``, within bounds like those of ``calls``, or by ``calls``.
-
-    Files are read here: other machines need not see them.
-    """
+    """What ``load`` gives, parsed by ``workers``, within bounds like those of ``calls``, or by ``calls``. Files are
+    read here: other machines need not see them."""
     bounds = calls.seconds, calls.megabytes
     ahead: deque[tuple[Path, int, Future[Loaded] | None]] = deque()
     held = 0

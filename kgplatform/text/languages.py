@@ -242,8 +242,7 @@ _LONGEST_RUN = 8
 @dataclass(frozen=True, slots=True)
 class Phrase:
     """Words of a question that may name something: the characters ``[start, end)``, as they stand there (``text``) and
-    in the ``spellings`` of which any will do. ``is_sign``: one has a digit or a sign, so that it is no common word.
-    """
+    in the ``spellings`` of which any will do. ``is_sign``: one has a digit or a sign, so that it is no common word."""
 
     start: int
     end: int
@@ -277,8 +276,7 @@ def spellings_of(text: str) -> list[str]:
 
 def named_in(question: str) -> list[list[Phrase]]:
     """What ``question`` may name: runs of names and signs, of each the whole run first, then all that is in it. Each
-    word of a few counts as a sign; a word that begins the question has its capital from that, and may not belong.
-    """
+    word of a few counts as a sign; a word that begins the question has its capital from that, and may not belong."""
     text = _in_one_form(question)
     words = list(_words(text))
     language = language_of(text) or ENGLISH
@@ -335,8 +333,7 @@ def _parts(word: str) -> Iterator[str]:
 
 def _numbers(text: str) -> Iterator[tuple[int, int, str]]:
     """Numbers whose digits blanks part, and those of telephones, also without their first groups: where each stands,
-    and its digits without what parts them.
-    """
+    and its digits without what parts them."""
     for found in _SPACED_NUMBER.finditer(text):
         yield *found.span(), _spelling(found[0].replace(" ", ","))
     for found in _TELEPHONE.finditer(text):

@@ -211,10 +211,8 @@ _TOKEN = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`[^`]*`|//[^\n]*|/\
 
 
 def browser_link(base: str, statement: str) -> str:
-    """The address that opens the Browser at ``base`` with ``statement`` in its editor.
-
-    The statement is in the fragment: no server sees it, logs it, or rejects it as too long.
-    """
+    """The address that opens the Browser at ``base`` with ``statement`` in its editor. The statement is in the
+    fragment: no server sees it, logs it, or rejects it as too long."""
     # Browser decodes the address before it looks for the end of an argument, so `&` and `#` would end the statement.
     # Cypher reads them as escapes too.
     kept = statement.replace("&", "\\u0026").replace("#", "\\u0023")
@@ -306,10 +304,8 @@ class Tickets:
 
 
 def make_browser_app(graph: KnowledgeGraph, program: BrowserProgram, tickets: Tickets) -> Starlette:
-    """An ASGI app: ``/`` is Neo4j Browser, ``/start/TICKET`` connects it; ``/guide.html`` and ``/style.grass``.
-
-    It answers only to this machine's names. The Browser in it can reach the graph's server and nothing else.
-    """
+    """An ASGI app: ``/`` is Neo4j Browser, ``/start/TICKET`` connects it; ``/guide.html`` and ``/style.grass``. It
+    answers only to this machine's names. The Browser in it can reach the graph's server and nothing else."""
     site = _Site(graph, program, tickets)
     return Starlette(
         routes=[

@@ -69,10 +69,8 @@ class Part:
 
 
 def read_part(evidence: Evidence, room: int, documents: Sequence[str] = (), *, from_end: bool = False) -> Part:
-    """The longest beginning of all texts, or of ``documents`` (ids), that ``room`` tokens hold, in whole sentences.
-
-    Of a first sentence that is larger, its beginning. ``from_end``: the longest end.
-    """
+    """The longest beginning of all texts, or of ``documents`` (ids), that ``room`` tokens hold, in whole sentences. Of
+    a first sentence that is larger, its beginning. ``from_end``: the longest end."""
     queries: tuple[QueryRun, ...] = ()
     kept: list[FoundPassage] = []
     for passages, ran in evidence.in_reading_order(documents=documents, from_end=from_end):

@@ -79,10 +79,8 @@ class Rows(Numbering):
         self.text = f"Rows of the statement {statement}{more}:\n{columns}\n{shown}"
 
     def sources(self, number: str) -> tuple[Source, ...] | None:
-        """What stands behind a row, "1.2" or "2"; empty where no passage does, None for a row that was not shown.
-
-        An answer from one row rests on that one, whatever number a model gives it.
-        """
+        """What stands behind a row, "1.2" or "2"; empty where no passage does, None for a row that was not shown. An
+        answer from one row rests on that one, whatever number a model gives it."""
         row = int(number.rpartition(".")[2]) - 1 if len(self._lines) > 1 else 0
         if not 0 <= row < len(self._lines):
             return None

@@ -264,10 +264,7 @@ _Line = tuple[str, GroupFact | None]
 
 
 def _blocks(group: Group, room: int) -> Iterator[list[_Line]]:
-    """What is said of a community, what is about one thing together.
-
-    A summary would only repeat its facts.
-    """
+    """What is said of a community, what is about one thing together. A summary would only repeat its facts."""
     most = room // _LINE
     if group.community.summary and not group.facts:
         yield [(_cut(tidy(group.community.summary), most), None)]

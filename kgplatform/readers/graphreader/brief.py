@@ -198,10 +198,8 @@ class Brief:
         )
 
     def step_room(self, stage: Stage, node: str, actions: str) -> int:
-        """Tokens of data in one prompt of ``stage``, whatever the notebook becomes.
-
-        Lists of facts and names have a third of what is read of a text at once: a hub does not fill a large window.
-        """
+        """Tokens of data in one prompt of ``stage``, whatever the notebook becomes. Lists of facts and names have a
+        third of what is read of a text at once: a hub does not fill a large window."""
         without = self.step_messages(stage, node, "", actions, "", fence=LARGEST_FENCE)
         room = self.window.room(without) - self.notebook - RESERVE
         is_whole = stage == "chunk" or self.options.is_paper

@@ -115,10 +115,8 @@ class Walk:
         return not self.ended
 
     def _read_facts(self) -> None:
-        """Passages into the queue, chosen by what they state of the node: one call, whatever its pages.
-
-        Those that were read before are not shown again; where there are no others, the model is not asked.
-        """
+        """Passages into the queue, chosen by what they state of the node: one call, whatever its pages. Those that were
+        read before are not shown again; where there are no others, the model is not asked."""
         node = self.node
         self.visited[node] = None
         found = self._nodes.facts(node, self._options.passages)
@@ -395,10 +393,8 @@ def _pieces(groups: Sequence[Stated], room: int, shown: Numbering) -> list[tuple
 
 
 def gathered(notebooks: Iterable[tuple[str, Numbering]]) -> tuple[list[str], Numbering]:
-    """``notebooks``, each with the numbers of its own walk, by the numbers of one numbering for all.
-
-    What several walks read has one number then; what a walk was not shown has none.
-    """
+    """``notebooks``, each with the numbers of its own walk, by the numbers of one numbering for all. What several walks
+    read has one number then; what a walk was not shown has none."""
     shown = Numbering()
 
     def common(own: Numbering, numbers: Iterable[str]) -> Iterable[str]:

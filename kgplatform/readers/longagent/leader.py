@@ -150,9 +150,7 @@ class Leader:
 
     def decide(self, seen: Round, *, settled: bool = False) -> Decided | None:
         """What follows from a round: an answer, an instruction or a conflict; None where no reply can be used.
-
-        ``settled``: conflicts were resolved, and none can be raised.
-        """
+        ``settled``: conflicts were resolved, and none can be raised."""
         ways = _WAYS if settled else _WAYS_AND_CONFLICT
         numbers = {"round": str(seen.number), "rounds": str(self.options.rounds)}
         messages = self._rendered(_DECIDE, seen.instruction, seen.shown, status=seen.status, **numbers, **ways)

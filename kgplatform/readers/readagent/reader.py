@@ -494,10 +494,8 @@ class _Run:
     ended: ModelError | None = None
 
     def answer(self, ranked: Sequence[str]) -> Answer:
-        """Read pages again in the way that was chosen, and answer; ``ranked``: ids of pages found without gists.
-
-        Where nothing is remembered there is no answer, or in open mode what the model knows.
-        """
+        """Read pages again in the way that was chosen, and answer; ``ranked``: ids of pages found without gists. Where
+        nothing is remembered there is no answer, or in open mode what the model knows."""
         question, options = self.brief.question, self.brief.options
         numbers = {page.id: number for number, page in self.memory.pages.items()}
         if options.lookup == "parallel":
@@ -526,10 +524,8 @@ class _Run:
         return replace(done, counts=dict(sorted((done.counts | sizes).items())))
 
     def _ask(self, name: str, detail: str) -> Answered:
-        """The model's answer from the memory as it is now; the one that it gave after the last page, if it did.
-
-        The memory is that of the documents of which something was read again, if anything was.
-        """
+        """The model's answer from the memory as it is now; the one that it gave after the last page, if it did. The
+        memory is that of the documents of which something was read again, if anything was."""
         calls, brief, choices = self.calls, self.brief, self.brief.options.choices
         memory = self.memory.about(self.raw).text(self._in_full())
         if self.ended or memory in self.said:

@@ -371,9 +371,7 @@ def _search_at_once(
     searches: Sequence[tuple[int, str]], types: tuple[str, ...], evidence: Evidence, calls: Calls, options: Options
 ) -> Mapping[int, SearchResult]:
     """What ``searches`` (places and texts) found, by place; a step each. The first step has the tokens of all of them.
-
-    What several texts of one place found is merged by rank.
-    """
+    What several texts of one place found is merged by rank."""
     since = calls.mark()
     works = [partial(_find, evidence, options, text, () if place == _WHOLE else types) for place, text in searches]
     found = side_by_side(works, len(works))

@@ -207,10 +207,8 @@ _MEANINGLESS_TITLE = re.compile(
 
 
 def read_pdf(path: str, stream: BinaryIO) -> FileText:
-    """The text of a PDF, page by page; the pages are apart by a blank line.
-
-    Pages that cannot be read, or are scans where no OCR is installed, are ``faults`` if others have text.
-    """
+    """The text of a PDF, page by page; the pages are apart by a blank line. Pages that cannot be read, or are scans
+    where no OCR is installed, are ``faults`` if others have text."""
     import pypdfium2
 
     with _PDFIUM, parsing(path, "damaged PDF: open it in a PDF viewer and save it again"):

@@ -47,10 +47,8 @@ _HOW = """\
 
 
 def show_search(result: SearchResult, out: Console | None = None, *, all_facts: bool = False) -> None:
-    """Communities and paths that led there, then passages, then facts, best first, each with its place.
-
-    Of the facts those that speak to the question; ``all_facts``: the others too.
-    """
+    """Communities and paths that led there, then passages, then facts, best first, each with its place. Of the facts
+    those that speak to the question; ``all_facts``: the others too."""
     out = out or console()
     if not (result.passages or result.facts or result.communities or result.paths):
         out.print("Nothing was found.")
