@@ -20,10 +20,10 @@ from kgplatform.models.forms import Form, items, text
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, fence_for, render
 from kgplatform.readers.grounding import ground, without_numbers
-from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.reader import AnswerMode, AnswerStyle
 from kgplatform.readers.run import Calls, Tell, search_step
 from kgplatform.readers.selection import Selection
+from kgplatform.readers.window import Numbering
 from kgplatform.records import Answer, Citation, SearchResult, Statement, Usage
 from kgplatform.search.evidence import Retrieved
 from kgplatform.text import counted

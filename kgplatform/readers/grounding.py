@@ -25,7 +25,7 @@ from babel import Locale
 from unicode_rbnf import FormatPurpose, RbnfEngine
 from unicode_rbnf.engine import RbnfError
 
-from kgplatform.readers.numbering import Numbering, joined
+from kgplatform.readers.window import Numbering, joined
 from kgplatform.records import Citation, Statement
 from kgplatform.text import UNSPACED, WORD
 from kgplatform.text.languages import ENGLISH, NAMES, is_common, language_of, scripts_of, stems

@@ -13,9 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.relevance import Asked, stems_of
-from kgplatform.readers.window import tokens
+from kgplatform.readers.window import Numbering, tokens
 from kgplatform.records import FoundFact, FoundPassage, SearchResult
 from kgplatform.text.languages import language_of
 from kgplatform.text.sentences import numbered

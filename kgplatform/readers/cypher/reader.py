@@ -33,11 +33,10 @@ from kgplatform.readers.answer import (
     without_model,
     write_answer,
 )
-from kgplatform.readers.numbering import Numbering, Source
 from kgplatform.readers.reader import AnswerOptions, Reader, option
 from kgplatform.readers.run import Calls, Run, StepFound
 from kgplatform.readers.selection import Selection
-from kgplatform.readers.window import tokens
+from kgplatform.readers.window import Numbering, Source, tokens
 from kgplatform.records import Answer, Citation, FoundPassage, SearchResult
 from kgplatform.search.live_schema import example_relation, shown_schema
 from kgplatform.search.statement import Sources, Statements, Tried, is_id

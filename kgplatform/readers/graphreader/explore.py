@@ -23,11 +23,10 @@ from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, with_reminder
 from kgplatform.readers.graphreader.brief import EMPTY, FALLBACK, FORMS, PROMPTS, Brief, Done, Stage, same_name
 from kgplatform.readers.grounding import marks_in, renumbered, settled
-from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.run import Calls, StepFound
-from kgplatform.readers.window import cut, head, pack, short_name, tokens
+from kgplatform.readers.window import Numbering, cut, head, pack, short_name, tokens
 from kgplatform.records import FoundPassage
-from kgplatform.search.nodes import Nodes, Stated, ToRead
+from kgplatform.search.evidence import Nodes, Stated, ToRead
 from kgplatform.text import counted, listed, normalise_name
 from kgplatform.text.sentences import lines, numbered, numbers_in, sentences
 

@@ -36,9 +36,8 @@ from kgplatform.readers.longagent.options import (
     Sizes,
     Summed,
 )
-from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.run import Calls
-from kgplatform.readers.window import Window, cost, head, pack, tokens
+from kgplatform.readers.window import Numbering, Window, cost, head, pack, tokens
 from kgplatform.text import normalise_name, tidy, type_key
 
 STAGE = "leader"

@@ -48,7 +48,6 @@ from kgplatform.readers.answer import (
     write_answer,
 )
 from kgplatform.readers.choices import check_choices, letter, shown_choices
-from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.reader import (
     AnswerMode,
     AnswerOptions,
@@ -61,7 +60,7 @@ from kgplatform.readers.reader import (
 )
 from kgplatform.readers.run import Calls, Run, StepFound
 from kgplatform.readers.selection import Selection
-from kgplatform.readers.window import Window, head, room_for, short_name, tokens, window_of
+from kgplatform.readers.window import Numbering, Window, head, room_for, short_name, tokens, window_of
 from kgplatform.records import Answer, QueryRun, SearchResult
 from kgplatform.search.evidence import Evidence
 from kgplatform.search.found import part_of, rank_scores

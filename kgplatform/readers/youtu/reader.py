@@ -26,11 +26,10 @@ from kgplatform.models.reply import ask
 from kgplatform.prompt import LARGEST_FENCE, Messages, fence_for, render
 from kgplatform.readers.answer import NONE, Answered, joined, record, reply_room, without_model, write_answer
 from kgplatform.readers.grounding import without_numbers
-from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.reader import AnswerOptions, Reader, option, window_option
 from kgplatform.readers.run import Calls, Run, SchemaTypes, search_step
 from kgplatform.readers.selection import PASSAGES, Selection, select
-from kgplatform.readers.window import Window, cut, head, tokens
+from kgplatform.readers.window import Numbering, Window, cut, head, tokens
 from kgplatform.records import Answer, SearchResult
 from kgplatform.search.evidence import Evidence, Retrieved
 from kgplatform.search.question import asked
