@@ -31,6 +31,7 @@ from kgplatform.concurrency.spans import carried
 from kgplatform.errors import BudgetError, ModelError, StoppedError
 
 T = TypeVar("T")
+E = TypeVar("E")
 
 _PAUSE = 0.05
 """Seconds between a stop and the first try to end what waits, and between two tries: most waits end by themselves."""
@@ -155,10 +156,6 @@ class _Never(Stop):
 
 NEVER: Stop = _Never()
 """The stop of work that nobody can stop."""
-
-
-T = TypeVar("T")
-E = TypeVar("E")
 
 
 def side_by_side(works: Sequence[Callable[[], T]], most: int) -> list[T]:
