@@ -26,7 +26,7 @@ import copy
 import json
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property, partial
@@ -263,7 +263,7 @@ class KnowledgeGraph:
         prune: bool = False,
         reread: bool = False,
         retry_failed: bool = False,
-        introduce: Collection[str] = (),
+        introduce: Sequence[str] = (),
         progress: Progress = SILENT,
     ) -> IngestReport:
         """Update the graph from ``paths``: files, folders and web addresses, or what is in no file.
