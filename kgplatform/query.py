@@ -65,10 +65,8 @@ def data_folder(name: str) -> Path:
 
 @cache
 def load_query(name: str) -> Query:
-    """The statement ``"search/passage"`` from ``cypher/search/passage.cypher``.
-
-    Raises ``ValueError`` (a fault of the platform, not of its user) if the header and the statement disagree.
-    """
+    """The statement ``"search/passage"`` from ``cypher/search/passage.cypher``. Raises ``ValueError`` (a fault of the
+    platform, not of its user) if the header and the statement disagree."""
     return parse_query(name, (data_folder("cypher") / f"{name}.cypher").read_text("utf-8"))
 
 

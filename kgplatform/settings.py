@@ -248,10 +248,8 @@ _OF_CHECKOUT = Path(__file__).parent.parent / ".kgplatform" / "jars"
 
 
 def load_settings(**overrides: Any) -> Settings:
-    """The settings, with ``overrides`` (those that are not None) before everything else.
-
-    Raises ``SettingError`` with one line per wrong value, and for a name that no setting has.
-    """
+    """The settings, with ``overrides`` (those that are not None) before everything else. Raises ``SettingError`` with
+    one line per wrong value, and for a name that no setting has."""
     for name in overrides.keys() - Settings.model_fields.keys():
         known = name.lower().removeprefix(_PREFIX.lower())
         instead = f" {_REMOVED[known]}" if known in _REMOVED else did_you_mean(known, Settings.model_fields)

@@ -314,10 +314,8 @@ class LoopThread:
         self._thread.start()
 
     def result(self, work: Coroutine[Any, Any, T], stop: Stop) -> T:
-        """What ``work`` returns or raises. It is cancelled where ``stop`` is set, or the caller is interrupted.
-
-        Raises ``concurrent.futures.CancelledError`` if the loop is closed before.
-        """
+        """What ``work`` returns or raises. It is cancelled where ``stop`` is set, or the caller is interrupted. Raises
+        ``concurrent.futures.CancelledError`` if the loop is closed before."""
         loop = self._started.result()[0]
         with self._lock:
             if self._closed:

@@ -83,10 +83,8 @@ def inquiry_for(setup: Setup, question: Question, dataset: DataSet) -> Inquiry:
 
 
 def ask(kg: KnowledgeGraph, inquiry: Inquiry) -> Attempt:
-    """Ask once. What concerns this question alone is in the attempt; what would meet the next one too is raised.
-
-    Raises ``StoreError`` where the database does not work, ``BudgetError``, and ``SettingError``.
-    """
+    """Ask once. What concerns this question alone is in the attempt; what would meet the next one too is raised. Raises
+    ``StoreError`` where the database does not work, ``BudgetError``, and ``SettingError``."""
     started = time.perf_counter()
     answer, error = None, None
     asked = kg.within()  # with a ledger of its own: others ask at the same time
@@ -179,9 +177,7 @@ InWords = Callable[[Answer], str]
 
 def write_trace(folder: Path, setup: Setup, question: Question, answer: Answer, in_words: InWords) -> Path:
     """Write both files, each whole or not at all; returns the one with the data, which is there only if both are.
-
-    Raises ``KgError`` where they cannot be written.
-    """
+    Raises ``KgError`` where they cannot be written."""
     file = trace_file(folder, setup.name, question.id)
     options = "".join(f", {name} {value}" for name, value in sorted(setup.options.items()))
     kind = f" ({question.kind})" if question.kind else ""

@@ -110,9 +110,7 @@ def contains(prediction: str, references: Sequence[str]) -> float:
 
 def rouge(prediction: str, references: Sequence[str]) -> dict[str, float]:
     """F-measures of ROUGE-1, ROUGE-2 and ROUGE-L by ``rouge-score``, with Porter stems; of each the best reference.
-
-    Raises ``SettingError`` where the package is missing.
-    """
+    Raises ``SettingError`` where the package is missing."""
     scores = rouge_scorer().score_multi(list(references) or [""], prediction)
     return {name: float(scores[name].fmeasure) for name in ROUGE}
 

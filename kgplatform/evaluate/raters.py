@@ -104,11 +104,8 @@ class Rating:
 
 
 def rate(rater: str, item: ToRate, chat: Chat) -> Rating:
-    """The rating of one answer.
-
-    No model is asked about a question without a right answer, or an answer that is missing, which scores 0. Raises
-    ``InputError`` for an unknown rater, ``ModelError`` and ``BudgetError``.
-    """
+    """The rating of one answer. No model is asked about a question without a right answer, or an answer that is
+    missing, which scores 0. Raises ``InputError`` for an unknown rater, ``ModelError`` and ``BudgetError``."""
     known = without_asking(rater, item)
     if known is not None:
         return known

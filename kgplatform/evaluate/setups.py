@@ -97,9 +97,7 @@ def as_asked(setup: Setup) -> dict[str, Any]:
 
 def resolved(setup: Setup) -> dict[str, Any]:
     """All options of ``setup``, those that were not given as an evaluation, else its reader, has them by default.
-
-    Raises ``InputError`` for an option that the reader does not have, or a value out of bounds.
-    """
+    Raises ``InputError`` for an option that the reader does not have, or a value out of bounds."""
     given = as_asked(setup)
     return asdict(ClosedOptions(**given) if setup.reader == CLOSED else options_for(setup.reader, given))
 

@@ -66,11 +66,8 @@ class LlmExtractor:
         self.chat = chat
 
     def extract(self, passage: Passage, document: Document, schema: Schema) -> Extraction:
-        """What the model says that ``passage`` says.
-
-        Raises ``ReplyError`` if the answer is unusable, or has nothing of a full passage, twice in a row, and another
-        ``ModelError`` if no answer came.
-        """
+        """What the model says that ``passage`` says. Raises ``ReplyError`` if the answer is unusable, or has nothing of
+        a full passage, twice in a row, and another ``ModelError`` if no answer came."""
         messages = extraction_messages(passage, document, schema)
         most = _LEAST_OUTPUT + _OUTPUT_SHARE * passage.tokens
         return _asked(self.chat, messages, ExtractionReply, STAGE, most, passage, document)
@@ -92,9 +89,7 @@ def extraction_messages(passage: Passage, document: Document, schema: Schema) ->
 
 def read_facts(chat: Chat, passage: Passage, document: Document, most_tokens: int) -> Extraction:
     """The atomic facts that the model finds in ``passage``, in at most about ``most_tokens``, and what is malformed.
-
-    Raises as ``LlmExtractor.extract`` does; the chat has then forgotten both answers.
-    """
+    Raises as ``LlmExtractor.extract`` does; the chat has then forgotten both answers."""
     messages = fact_messages(passage, document, most_tokens)
     return _asked(chat, messages, FactsReply, FACTS_STAGE, most_tokens, passage, document)
 

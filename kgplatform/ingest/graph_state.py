@@ -26,10 +26,8 @@ OLDER_GRAPH = (
 
 
 def graph_state(store: Store) -> Row:
-    """What the graph knows about itself; empty for a new graph.
-
-    Raises ``StoreError`` for a later format, for half an import, and while the graph is imported or embedded again.
-    """
+    """What the graph knows about itself; empty for a new graph. Raises ``StoreError`` for a later format, for half an
+    import, and while the graph is imported or embedded again."""
     state = state_meanwhile(store)
     if "importing" in state or "reembedding" in state:
         refuse_meanwhile(store, ("import", "reembed"))
@@ -53,10 +51,8 @@ def state_meanwhile(store: Store) -> Row:
 
 
 def check_embedder(state: Row, embedder: Embedder) -> None:
-    """Raise ``EmbeddingMismatchError`` if the graph's vectors come from another model than ``embedder``.
-
-    Raises ``StoreError`` if some come from another, since embedding the graph again was interrupted.
-    """
+    """Raise ``EmbeddingMismatchError`` if the graph's vectors come from another model than ``embedder``. Raises
+    ``StoreError`` if some come from another, since embedding the graph again was interrupted."""
     if state.get("reembedding"):
         raise StoreError("Embedding the graph again was interrupted. Run `kgplatform reembed` once more to finish it.")
     stored = state.get("embeddingModel")
@@ -79,10 +75,8 @@ def define_graph(store: Store, embedder: Embedder) -> None:
 
 
 def record_embedder(store: Store, embedder: Embedder, *, reembedding: bool) -> None:
-    """Record the format, and that the graph's vectors are by ``embedder``; ``reembedding``: not all of them yet.
-
-    Raises ``InputError`` for vectors that are too long to be indexed.
-    """
+    """Record the format, and that the graph's vectors are by ``embedder``; ``reembedding``: not all of them yet. Raises
+    ``InputError`` for vectors that are too long to be indexed."""
     if embedder.dimension > _MOST_NUMBERS:
         raise InputError(
             f"The embedding model {embedder.name} makes vectors of {embedder.dimension:,} numbers, and Neo4j indexes "

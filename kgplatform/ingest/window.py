@@ -283,10 +283,8 @@ class Reading:
     mode: Mode
 
     def read(self, passage: Passage, document: Document, schema: Schema) -> ReadPassage:
-        """Extract from ``passage`` and bound it by ``schema``, which ``seed`` has become.
-
-        Raises ``ModelError`` or ``InputError`` as the extractor does, and ``ModelError`` where it fails otherwise.
-        """
+        """Extract from ``passage`` and bound it by ``schema``, which ``seed`` has become. Raises ``ModelError`` or
+        ``InputError`` as the extractor does, and ``ModelError`` where it fails otherwise."""
         by = self.extractor.name
         try:
             extraction = self.extractor.extract(passage, document, schema)

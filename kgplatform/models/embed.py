@@ -53,10 +53,8 @@ class MultilingualE5:
         """The engine uses all processors for one call, and one room to compute in."""
 
     def embed(self, texts: Sequence[str], batch: int, stop: Stop) -> Vectors:
-        """``(n, 384)``, rows of length 1. A long text is cut into windows, whose vectors are averaged.
-
-        Raises ``StoppedError`` between two batches.
-        """
+        """``(n, 384)``, rows of length 1. A long text is cut into windows, whose vectors are averaged. Raises
+        ``StoppedError`` between two batches."""
         vectors = np.empty((len(texts), self._model.dim), dtype=np.float32)
         for is_query in (False, True):
             rows = [row for row, text in enumerate(texts) if text.startswith(_E5_QUERY) is is_query]
@@ -274,9 +272,7 @@ class _One:
 
 def embed_each(ask: Ask, texts: Sequence[str], learnt: Learnt, at_once: int) -> Embedded:
     """What ``ask`` gives for each of ``texts``, of which there is one at least; ``at_once`` calls at the same time.
-
-    Raises ``ModelError`` if it is not a text that fails, but the model.
-    """
+    Raises ``ModelError`` if it is not a text that fails, but the model."""
     distinct = list(dict.fromkeys(texts))
     cut = [_parts(text, count_tokens(text) // learnt.too_long + 1) for text in distinct]
     flat = [part for parts in cut for part in parts]

@@ -482,10 +482,8 @@ class Trial:
 
 
 def try_model(chat: Chat | None, settings: Settings, ledgers: Sequence[Ledger], stop: Stop) -> Trial:
-    """Call ``chat`` once, without retries and the cache; all ``ledgers`` count it.
-
-    Raises ``SettingError`` for None, and what the call raises.
-    """
+    """Call ``chat`` once, without retries and the cache; all ``ledgers`` count it. Raises ``SettingError`` for None,
+    and what the call raises."""
     if chat is None:
         raise SettingError("No language model is set. Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own.")
     if not isinstance(chat, OpenAIChat):

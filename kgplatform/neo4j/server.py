@@ -122,10 +122,8 @@ class LocalNeo4j:
         self.log = self._home / "logs" / "console.log"
 
     def up(self) -> Connection:
-        """Start the server if it does not run, and return once it answers with the password.
-
-        Raises ``ServerError``, with the path of the log; no process of a failed start is left.
-        """
+        """Start the server if it does not run, and return once it answers with the password. Raises ``ServerError``,
+        with the path of the log; no process of a failed start is left."""
         with self._own_files(), self._alone():
             record = own_record(self._home)
             if record is not None and record.has_moved(self._home):
@@ -199,10 +197,8 @@ class LocalNeo4j:
         return record is not None
 
     def replace_database(self, nodes: Files, relationships: Files, folder: Path, stopping: Stop = NEVER) -> Connection:
-        """Stop the server, make its database of the files in ``folder`` (``import_arguments``), and start it again.
-
-        If that fails or is stopped, the database is empty. Raises ``ServerError``.
-        """
+        """Stop the server, make its database of the files in ``folder`` (``import_arguments``), and start it again. If
+        that fails or is stopped, the database is empty. Raises ``ServerError``."""
         with self._own_files(), self._alone():
             record = load_record(self._record_file)
             if record is not None:
@@ -361,10 +357,8 @@ class LocalNeo4j:
         return ready
 
     def _answers(self, record: ServerRecord) -> bool:
-        """The password goes only to our own server: its log must say that it has the port before it is tried.
-
-        Raises ``PanicError`` for one that works no more, and ``ServerError``.
-        """
+        """The password goes only to our own server: its log must say that it has the port before it is tried. Raises
+        ``PanicError`` for one that works no more, and ``ServerError``."""
         if not record.ready and "Started." not in self._log_text():
             return False
         from neo4j import GraphDatabase, Query

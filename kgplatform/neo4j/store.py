@@ -281,10 +281,8 @@ class Store:
                     return
 
     def meet_again(self) -> None:
-        """Forget what was of a server that has been started again with another database on the same port.
-
-        Connections are closed, and a bookmark of the old database would be waited for. Raises ``ServerError``.
-        """
+        """Forget what was of a server that has been started again with another database on the same port. Connections
+        are closed, and a bookmark of the old database would be waited for. Raises ``ServerError``."""
         with translated("neo4j/last_change"):
             with contextlib.suppress(driver_errors.DriverError):  # one that is closed takes the other ones with it
                 self._driver.verify_connectivity()

@@ -168,10 +168,8 @@ def ask_answer(
     name: str = "answer",
     told: str = "",
 ) -> Answered:
-    """The model's answer to ``messages``, made of ``prompt``, whose numbers are those of ``shown``.
-
-    The step ``name`` is added to ``calls``, also where it fails; ``told`` begins its detail. Raises ``ModelError``.
-    """
+    """The model's answer to ``messages``, made of ``prompt``, whose numbers are those of ``shown``. The step ``name``
+    is added to ``calls``, also where it fails; ``told`` begins its detail. Raises ``ModelError``."""
     mark = calls.mark()
     try:
         reply, repairs = ask(calls, messages, AnswerReply, stage="answer", tokens=tokens, show=calls.shown("answer"))
@@ -271,10 +269,8 @@ class Verdicts(Form):
 
 
 def verified(answer: Answer, calls: Calls) -> Answer:
-    """``answer`` with what the model says of each cited statement: whether the cited sentences alone support it.
-
-    One call, a step of the trace. Raises ``ModelError``.
-    """
+    """``answer`` with what the model says of each cited statement: whether the cited sentences alone support it. One
+    call, a step of the trace. Raises ``ModelError``."""
     cited = [each for each in answer.statements if each.citations]
     if not cited:
         return answer

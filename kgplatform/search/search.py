@@ -405,9 +405,7 @@ ROUTES_WITHIN = ("all", "bm25", "dense", "hybrid", "passage", "triple")
 
 def documents_where(store: Store, where: Mapping[str, Any]) -> list[str]:
     """The ids of the documents whose metadata are as ``where`` says: "author" is one of its values, and so is "year".
-
-    Raises ``InputError`` for what can be no metadata, and for a name that no document has.
-    """
+    Raises ``InputError`` for what can be no metadata, and for a name that no document has."""
     asked = conditions(where)
     found = [str(row["id"]) for row in store.read("search/documents_where", where=asked)]
     if not found:

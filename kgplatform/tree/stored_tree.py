@@ -30,10 +30,8 @@ CHANGED = "The graph changed while its entities were read. Run the same command 
 
 
 def read_entity_graph(store: Store, progress: Progress = SILENT) -> EntityGraph:
-    """The entities of the graph, with what facts say of them, in an order that depends on nothing but the graph.
-
-    Raises ``InputError`` if there are none, or if an ingest was interrupted.
-    """
+    """The entities of the graph, with what facts say of them, in an order that depends on nothing but the graph. Raises
+    ``InputError`` if there are none, or if an ingest was interrupted."""
     size = count_entities(store)
     columns = EntityColumns(size)
     for page in _pages(store, "tree/entities"):

@@ -126,10 +126,8 @@ class Workers:
 
     @contextlib.contextmanager
     def arriving(self, count: int, *, kept: int) -> Iterator[None]:
-        """An upload of ``count`` bytes arrives inside, beside the ``kept`` ones of jobs.
-
-        Raises ``HttpRequestError`` (429) if they do not fit; the rest of the body need not be read then.
-        """
+        """An upload of ``count`` bytes arrives inside, beside the ``kept`` ones of jobs. Raises ``HttpRequestError``
+        (429) if they do not fit; the rest of the body need not be read then."""
         if kept + self._arriving + count > self._uploads:
             together = f"Too many uploads at once: together they may have {self._uploads:,} bytes."
             again = {"Retry-After": "10", "Connection": "close"}

@@ -233,10 +233,8 @@ class Brief:
 
 
 def make_brief(question: str, options: Options, context: int) -> Brief:
-    """The window divided, of ``context`` tokens where the options name none.
-
-    Raises ``InputError`` where the question, or the number of paths, leaves no room in it.
-    """
+    """The window divided, of ``context`` tokens where the options name none. Raises ``InputError`` where the question,
+    or the number of paths, leaves no room in it."""
     size = options.window_tokens or (min(PAPER_WINDOW, context) if options.is_paper else context)
     largest = min(_LONGEST_NOTEBOOK, size // _NOTEBOOK_PART)
     reply = largest + min(_MOST_BESIDE, size // _BESIDE_PART)

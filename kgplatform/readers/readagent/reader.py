@@ -204,10 +204,8 @@ class PageBrief:
 
 
 def make_brief(question: str, options: Options, context: int = 32_768) -> PageBrief:
-    """``context``: the window of the model, in tokens, of which a reply has its part.
-
-    Raises ``InputError`` for an empty question, or one that leaves no room for a memory.
-    """
+    """``context``: the window of the model, in tokens, of which a reply has its part. Raises ``InputError`` for an
+    empty question, or one that leaves no room for a memory."""
     window = window_of(options.window_tokens, options.preset, context, _PAPER_WINDOW)
     brief = PageBrief(asked(question), options, window)
     kept = Window(window, brief.reply)
@@ -570,10 +568,8 @@ class _Run:
         self._read(taken, in_order=self.brief.options.by_importance)
 
     def _sequential(self) -> None:
-        """ReadAgent-S: one page at a time, each seen before the next is named.
-
-        Raises ``ModelError``, unless there is an answer so far: then see ``ended``.
-        """
+        """ReadAgent-S: one page at a time, each seen before the next is named. Raises ``ModelError``, unless there is
+        an answer so far: then see ``ended``."""
         most = min(self.brief.options.pages, len(self.memory.pages))
         try:
             while len(self.raw) < most:

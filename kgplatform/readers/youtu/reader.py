@@ -77,10 +77,8 @@ class Options(AnswerOptions):
 
 
 def answer(question: str, run: Run, options: Options) -> Answer:
-    """The answer, its citations, and how it came about, step by step.
-
-    Raises ``ModelError`` where the model failed before there was an answer, ``BudgetError`` where the tokens ran out.
-    """
+    """The answer, its citations, and how it came about, step by step. Raises ``ModelError`` where the model failed
+    before there was an answer, ``BudgetError`` where the tokens ran out."""
     question = asked(question)
     if run.chat is None:
         return without_model(question, READER.name, _find(run.evidence, options, question), run.tell)
@@ -225,10 +223,8 @@ class Plan(Form):
 
 
 def decompose(question: str, schema: SchemaTypes | None, calls: Calls, most: int, window: Window) -> Decomposition:
-    """At most ``most`` sub-questions, and the involved types that ``schema`` has; a schema too long is cut.
-
-    Without a usable answer the question itself, and no types: the step says so. Raises ``BudgetError`` alone.
-    """
+    """At most ``most`` sub-questions, and the involved types that ``schema`` has; a schema too long is cut. Without a
+    usable answer the question itself, and no types: the step says so. Raises ``BudgetError`` alone."""
     mark = calls.mark()
     inputs = {"most": str(most), "question": question}
     room = window.room(render(_SPLIT_PROMPT, schema="", fence=LARGEST_FENCE, **inputs))
@@ -410,10 +406,8 @@ def _stands(first: Answered, reflected: Reflected) -> bool:
 
 
 def _standing(first: Answered | ModelError, final: ModelError | None) -> Answered:
-    """The first answer, where it is the last one or ``final`` says why there is no other.
-
-    Raises the error where there was none, and where the first was a refusal that more evidence could have changed.
-    """
+    """The first answer, where it is the last one or ``final`` says why there is no other. Raises the error where there
+    was none, and where the first was a refusal that more evidence could have changed."""
     if isinstance(first, ModelError):
         raise final or first
     if final is None:
