@@ -43,7 +43,6 @@ from kgplatform.neo4j.config import (
     set_password_arguments,
     write_configuration,
 )
-from kgplatform.neo4j.failures import Strikes, life_of
 from kgplatform.neo4j.memory import Memory, advice, bytes_of, choose, read_machine, read_store
 from kgplatform.neo4j.process import (
     COPIED,
@@ -53,12 +52,14 @@ from kgplatform.neo4j.process import (
     ServerRecord,
     StartError,
     StartFault,
+    Strikes,
     await_free,
     choose_ports,
     comes_true,
     find_fault,
     is_ending,
     last_reason,
+    life_of,
     load_record,
     loaded,
     own_record,

@@ -35,7 +35,8 @@ from neo4j import exceptions as driver_errors
 from kgplatform.concurrency.spans import span
 from kgplatform.concurrency.threads import NEVER, Stop, in_background, short_works
 from kgplatform.errors import InputError, ServerError, StatementError, StoppedError, StoreError
-from kgplatform.neo4j.failures import GONE, Strikes, message_of, translated
+from kgplatform.neo4j.failures import GONE, message_of, translated
+from kgplatform.neo4j.process import Strikes
 from kgplatform.neo4j.statement_guard import as_explain, refuse_plan, why_too_large, without_explain
 from kgplatform.query import BATCH_ROWS, Query, batches, load_query
 from kgplatform.records import QueryRun, Table, TableRow

@@ -17,8 +17,8 @@ from web_server import client_of
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ServerError, StatementError
 from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.failures import Strikes
 from kgplatform.neo4j.memory import unbounded
+from kgplatform.neo4j.process import Strikes
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Store
 from kgplatform.settings import load_settings
