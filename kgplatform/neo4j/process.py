@@ -316,8 +316,8 @@ def last_reason(text: str) -> str:
     return chosen[:_LONGEST_REASON]
 
 
-_MOST = 2
-_SECONDS = 86_400.0
+_MOST_STRIKES = 2
+_STRIKE_SECONDS = 86_400.0
 """For so long a strike counts."""
 
 Struck = dict[str, dict[str, float]]
@@ -339,7 +339,7 @@ class Strikes:
 
     def refuse(self, statement: str) -> None:
         """Raise ``InputError`` for what has ended the server twice."""
-        if len(self._read().get(_fingerprint(statement), ())) >= _MOST:
+        if len(self._read().get(_fingerprint(statement), ())) >= _MOST_STRIKES:
             raise InputError(
                 "This statement has ended the database twice, so it is refused for a day: ask for less at once."
             )
@@ -360,7 +360,7 @@ class Strikes:
         return any(life in lives for lives in self._read().values())
 
     def _read(self) -> Struck:
-        since = time.time() - _SECONDS
+        since = time.time() - _STRIKE_SECONDS
         found: Struck = loaded(dict, self._file) or {}
         return {mark: lives for mark, lives in found.items() if max(lives.values()) > since}
 
