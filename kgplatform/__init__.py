@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kgplatform.aio import connect_async as connect_async
     from kgplatform.client import KnowledgeGraph as KnowledgeGraph
     from kgplatform.client import connect as connect
-    from kgplatform.concurrency.stopping import Stop as Stop
+    from kgplatform.concurrency.threads import Stop as Stop
     from kgplatform.errors import BudgetError as BudgetError
     from kgplatform.errors import DocumentError as DocumentError
     from kgplatform.errors import EmbeddingMismatchError as EmbeddingMismatchError
@@ -59,7 +59,7 @@ _HOMES = {
     "kgplatform.client": ("KnowledgeGraph", "connect"),
     "kgplatform.models.chat": ("Chat",),
     "kgplatform.models.embed": ("Embedder",),
-    "kgplatform.concurrency.stopping": ("Stop",),
+    "kgplatform.concurrency.threads": ("Stop",),
     "kgplatform.errors": (
         *("BudgetError", "DocumentError", "EmbeddingMismatchError", "InputError", "KgError", "ModelError"),
         *("ReplyError", "SchemaError", "ServerError", "SettingError", "StatementError", "StoppedError", "StoreError"),

@@ -22,7 +22,7 @@ import anyio
 from anyio import to_thread
 
 from kgplatform.client import ChatThread, KnowledgeGraph, connect
-from kgplatform.concurrency.stopping import Stop
+from kgplatform.concurrency.threads import Stop
 from kgplatform.explore.look import Look
 from kgplatform.explore.runs import Turn
 from kgplatform.models.chat import Ledger
@@ -188,7 +188,6 @@ class AsyncKnowledgeGraph(_View[KnowledgeGraph]):
     import_graph = _awaited(KnowledgeGraph.import_graph)
     ingest = _awaited(KnowledgeGraph.ingest)
     lacks_facts = _awaited(KnowledgeGraph.lacks_facts)
-    introduce = _awaited(KnowledgeGraph.introduce)
     list_models = _awaited(KnowledgeGraph.list_models)
     reembed = _awaited(KnowledgeGraph.reembed)
     remove = _awaited(KnowledgeGraph.remove)

@@ -36,8 +36,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from kgplatform.concurrency.arguments import checked, typed
 from kgplatform.concurrency.files import write_atomically
 from kgplatform.concurrency.spans import span
-from kgplatform.concurrency.stopping import Stop
-from kgplatform.concurrency.threads import heard
+from kgplatform.concurrency.threads import Stop, heard
 from kgplatform.errors import (
     BudgetError,
     Code,
@@ -58,6 +57,7 @@ from kgplatform.extract import extractors as extractors
 from kgplatform.extract.bound import KINDS as KINDS
 from kgplatform.extract.bound import MODES as MODES
 from kgplatform.extract.bound import Mode
+from kgplatform.extract.llm import LlmExtractor
 from kgplatform.extract.local import LocalExtractor
 from kgplatform.extract.recorded import RecordedExtractor
 from kgplatform.extract.schema import Schema, load_schema, shipped_schemas
@@ -72,7 +72,7 @@ from kgplatform.ingest.graph_state import (
     set_state,
     state_meanwhile,
 )
-from kgplatform.ingest.introduce import introduce
+from kgplatform.ingest.introduce import introduced
 from kgplatform.ingest.pipeline import IngestReport, ingest, ingest_facts, remove_documents
 from kgplatform.ingest.settle import reembed
 from kgplatform.ingest.window import Tools
@@ -97,7 +97,7 @@ from kgplatform.search.live_schema import live_schema, shown_schema
 from kgplatform.search.question import asked
 from kgplatform.search.search import SEARCHES as SEARCHES
 from kgplatform.search.search import documents_where, search
-from kgplatform.settings import MODEL_FILE, Settings, is_model_open, load_settings, model_values, with_model
+from kgplatform.settings import MODEL, MODEL_FILE, Settings, load_settings, model_values, saved_model, with_model
 from kgplatform.sources.corpus_file import Fields
 from kgplatform.sources.objects import Ingestible, gather
 from kgplatform.text import tidy, unknown
@@ -263,6 +263,7 @@ class KnowledgeGraph:
         prune: bool = False,
         reread: bool = False,
         retry_failed: bool = False,
+        introduce: Sequence[str] = (),
         progress: Progress = SILENT,
     ) -> IngestReport:
         """Update the graph from ``paths``: files, folders and web addresses, or what is in no file.
@@ -279,7 +280,9 @@ class KnowledgeGraph:
         read atomic facts from passages that have none from a model; without ``paths``, from those of the whole graph.
         ``prune``: also remove the documents of files that are gone from the folders of ``paths``. ``reread``: read
         unchanged documents again too, with another schema, say; replies to the same prompts come from the cache.
-        ``retry_failed``: also ask again for passages that the model gave no usable reply for.
+        ``retry_failed``: also ask again for passages that the model gave no usable reply for. ``introduce``: sources
+        (addresses) of which the model, where it is the extractor, also writes a short summary and three questions, if
+        they have none; the notes of the report have them.
         """
         with gather(paths, self.settings.home_folder, Fields.of(self.settings)) as given:
             recording = with_recording(given, recorded, extractor)
@@ -297,14 +300,9 @@ class KnowledgeGraph:
                 report = ingest(tools, given.paths, given.texts, turn, prune=prune, reread=reread)
         if isinstance(reader, RecordedExtractor) and report.extracted == report.passages:  # else some were used before
             report.notes.extend(f"{title}: recorded, but not among the documents" for title in reader.unused())
+        if introduce and isinstance(reader, LlmExtractor):
+            report.notes.extend(introduced(self.store, self._model("Summaries are written"), introduce))
         return report
-
-    def introduce(self, sources: Sequence[str]) -> list[str]:
-        """Have the model write a short summary and three questions of the documents of ``sources`` that have none.
-
-        A line of each, also where the model failed. One call a document. Raises ``SettingError`` without a model.
-        """
-        return introduce(self.store, self._model("Summaries are written"), sources)
 
     def estimate(
         self,
@@ -781,7 +779,9 @@ class KnowledgeGraph:
     def is_model_open(self) -> bool:
         """Whether ``connect_model`` may choose the model: neither the environment nor the program did."""
         *_, whole = self._wholes()
-        return whole._given_chat is None and is_model_open(whole.settings)
+        unset = {name: Settings.model_fields[name].default for name in MODEL}
+        free = (unset, saved_model(whole.settings.home_folder))  # none, or one that was connected for this home
+        return whole._given_chat is None and model_values(whole.settings) in free
 
     def _with_model(self, address: str | None, key: str | None, model: str) -> Settings:
         *_, whole = self._wholes()

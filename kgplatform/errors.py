@@ -171,7 +171,7 @@ class BudgetError(ModelError):
 
 
 class StoppedError(KgError):
-    """The work was stopped (``kgplatform.concurrency.stopping.Stop``); what was done so far is kept."""
+    """The work was stopped (``kgplatform.concurrency.threads.Stop``); what was done so far is kept."""
 
     def __init__(self) -> None:
         super().__init__("The work was stopped.")

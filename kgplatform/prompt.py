@@ -62,8 +62,6 @@ LARGEST_FENCE = "data-a1a1a1a1a1a1"
 
 
 def fence_for(*texts: str, used: str = "") -> str:
-    """The name of the tags round ``texts``: made from them, so that none of them can contain it.
-
-    ``used``, that of an earlier prompt, stays where none does contain it: its beginning is then the same.
-    """
+    """The name of the tags round ``texts``: made from them, so that none of them can contain it. ``used``, that of an
+    earlier prompt, stays where none does contain it: its beginning is then the same."""
     return used if used and not any(used in text for text in texts) else f"data-{node_id(*texts)[:12]}"

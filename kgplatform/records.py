@@ -463,8 +463,7 @@ class Answer(Shown):
 
 class TableRow(list[Any]):
     """Values, in the order of the columns: ``row["name"]`` is ``row[0]``, ``name, born = row`` works, and so does
-    ``dict(row)``. It equals a list of the same values.
-    """
+    ``dict(row)``. It equals a list of the same values."""
 
     __slots__ = ("_columns",)
 

@@ -314,10 +314,8 @@ def _joined(near: Mapping[str, Mapping[str, float]], anchored: set[str]) -> list
 
 
 def forms_of(group: Group, elements: Mapping[str, KeyElement], shown: Mapping[str, Shown]) -> list[Form]:
-    """The edges of a group: from each member to the representative.
-
-    That is the name that most passages mention, then the shortest, then the first in order.
-    """
+    """The edges of a group: from each member to the representative. That is the name that most passages mention, then
+    the shortest, then the first in order."""
     target = min(group.members, key=lambda id_: (-shown[id_].passages, len(shown[id_].name), shown[id_].name, id_))
     of = elements[target].stem
     stems = {member: elements[member].stem for member in group.members if member != target}
@@ -410,10 +408,8 @@ def _settle_some(store: Store, ids: set[str]) -> None:
 
 
 def _write(store: Store, touched: Sequence[str], gone: Sequence[str], new: Sequence[Form]) -> None:
-    """In one transaction, since groups that are half written would pass for settled ones.
-
-    Where that is too large for one, all that is ``touched`` is pending first, until all is written.
-    """
+    """In one transaction, since groups that are half written would pass for settled ones. Where that is too large for
+    one, all that is ``touched`` is pending first, until all is written."""
     by_id = {form.id: asdict(form) for form in new}
     parts: list[Parameters] = [
         {"gone": some, "forms": [by_id[id_] for id_ in some if id_ in by_id]}

@@ -206,8 +206,7 @@ class Settings(BaseSettings):
     @property
     def jar_folder(self) -> Path:
         """``neo4j_jars``; if it is not set, the folder of the checkout that this is run from, where `make` has filled
-        it, or one in the platform's cache directory for the user.
-        """
+        it, or one in the platform's cache directory for the user."""
         if self.neo4j_jars is not None:
             return self.neo4j_jars.expanduser().absolute()
         return _OF_CHECKOUT if _OF_CHECKOUT.is_dir() else user_cache_path("kgplatform") / "neo4j"
@@ -249,10 +248,8 @@ _OF_CHECKOUT = Path(__file__).parent.parent / ".kgplatform" / "jars"
 
 
 def load_settings(**overrides: Any) -> Settings:
-    """The settings, with ``overrides`` (those that are not None) before everything else.
-
-    Raises ``SettingError`` with one line per wrong value, and for a name that no setting has.
-    """
+    """The settings, with ``overrides`` (those that are not None) before everything else. Raises ``SettingError`` with
+    one line per wrong value, and for a name that no setting has."""
     for name in overrides.keys() - Settings.model_fields.keys():
         known = name.lower().removeprefix(_PREFIX.lower())
         instead = f" {_REMOVED[known]}" if known in _REMOVED else did_you_mean(known, Settings.model_fields)
@@ -303,12 +300,6 @@ def with_model(settings: Settings, address: str | None, key: str | None, model: 
     """``settings`` with another language model."""
     secret = SecretStr(key) if key else None
     return settings.model_copy(update={"openai_base_url": address, "openai_api_key": secret, "chat_model": model})
-
-
-def is_model_open(settings: Settings) -> bool:
-    """Whether no language model is set but one that was connected for this home."""
-    unset = {name: Settings.model_fields[name].default for name in MODEL}
-    return model_values(settings) in (unset, saved_model(settings.home_folder))
 
 
 def _file_encoding() -> str:

@@ -16,6 +16,7 @@ from graphreader_runs import walk
 from kgplatform.client import KnowledgeGraph
 from kgplatform.explore.jobs import Files
 from kgplatform.extract.schema import reserved_label, reserved_relationship
+from kgplatform.ingest.introduce import introduced
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import prompt_names, render
@@ -118,7 +119,8 @@ def planner(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) 
         assert reading.ask("Where was Ada Lovelace born?", keep=True).citations
         reading.chat().ask("Where was Ada Lovelace born?")
         walk(graph, "Where was Ada Lovelace born?", "Ada Lovelace", keep=True)
-        assert saying('{"summary": "Of Ada.", "questions": ["Who?"]}').introduce([(folder / "ada.txt").as_uri()])
+        chat = ScriptedChat(lambda _: '{"summary": "Of Ada.", "questions": ["Who?"]}')
+        assert introduced(store, chat, [(folder / "ada.txt").as_uri()])
         gisting = saying('{"gist": "A gist."}')
         assert gisting.gist(min_words=200, max_words=400, question="Who?").pages > gisting.gist().documents > 0
         saying('{"gist": "A shorter gist of ten words, as it is long."}').gist(fit=1, shrink="older")

@@ -59,8 +59,6 @@ NEUTRAL = {
     "interfaces": {
         # What the client takes and returns.
         *("sources.objects", "extract.schema", "tree.build_tree", "gist.options", "exchange"),
-        # How a statement is written out for people.
-        "neo4j.pasteable",
         # The jar of Neo4j Browser, and where a person finds it: no graph is needed for either.
         "neo4j.browser",
     }
@@ -85,7 +83,7 @@ FLAGS_ELSEWHERE = {
     # Flags of Neo4j's own programs, and of pip.
     *("neo4j.config", "exchange.exporter", "errors"),
     # What people read who stand before a server, or in a guide, and are to go to a terminal.
-    *("interfaces.http.parts", "interfaces.http.app", "interfaces.neo4j_browser.guide"),
+    *("interfaces.http.parts", "interfaces.http.app", "interfaces.neo4j_browser.site"),
 }
 COMMON_WORDS = ("retrieve", "cypher", "fulltext")
 """Readers whose names also mean something else."""

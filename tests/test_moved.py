@@ -9,7 +9,7 @@ DOCUMENTED = {
     "adapters.langchain": "interfaces.integrations.langchain",
     "adapters.llamaindex": "interfaces.integrations.llamaindex",
     "adapters.neo4j_graphrag": "interfaces.integrations.neo4j_graphrag",
-    "doors.browser.links": "interfaces.neo4j_browser.guide",
+    "doors.browser.links": "interfaces.neo4j_browser.site",
     "doors.http.app": "interfaces.http.app",
     "graph.info": "explore.info",
     "graph.look": "explore.look",
@@ -19,7 +19,8 @@ DOCUMENTED = {
     "ingest.given": "sources.objects",
     "ingest.schema": "extract.schema",
     "text.numbered": "text.sentences",
-    "work.stopping": "concurrency.stopping",
+    "interfaces.neo4j_browser.guide": "interfaces.neo4j_browser.site",
+    "work.stopping": "concurrency.threads",
 }
 """What the documentation of the release before named."""
 

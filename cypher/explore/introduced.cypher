@@ -1,9 +1,9 @@
-// Questions that a model wrote to single documents, those of the latest documents first.
+// Questions that a model wrote to single documents, those of the latest documents first. An index has these documents.
 // mode: read
 // param $limit: int: how many are returned
 // returns: question
 MATCH (d:Document)
-WHERE d.questions IS NOT NULL
+WHERE d.introducedFor IS NOT NULL
 WITH d ORDER BY d.addedAt DESC, d.id
 LIMIT $limit
 UNWIND d.questions AS question

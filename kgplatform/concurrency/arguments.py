@@ -49,10 +49,8 @@ def checked(kind: C) -> C:
 
 
 def typed(method: Callable[P, T]) -> Callable[P, T]:
-    """``method``, which raises ``InputError`` for an argument of another type than its signature says.
-
-    Protocols, literals and what is ``Any`` are left to the method itself, and so is what they are an alternative to.
-    """
+    """``method``, which raises ``InputError`` for an argument of another type than its signature says. Protocols,
+    literals and what is ``Any`` are left to the method itself, and so is what they are an alternative to."""
 
     @functools.wraps(method)
     def call(*args: P.args, **named: P.kwargs) -> T:

@@ -30,10 +30,8 @@ from kgplatform.errors import InputError
 
 
 def write_atomically(path: Path, content: bytes, *, mode: int = 0o600) -> None:
-    """Write ``content`` to ``path`` so that whoever reads it sees all of it, or the file as it was.
-
-    Raises ``OSError``. By default nobody but the owner can read the file.
-    """
+    """Write ``content`` to ``path`` so that whoever reads it sees all of it, or the file as it was. Raises ``OSError``.
+    By default nobody but the owner can read the file."""
     # Other processes and threads may write the same file.
     temporary = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:

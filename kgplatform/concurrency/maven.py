@@ -103,9 +103,7 @@ def _fetch_all(folder: Path, jars: list[Jar], what: str, report: Report) -> None
 @contextmanager
 def _repositories() -> Iterator[Download]:
     """What downloads a jar from the repositories of the user's jgo configuration (a mirror, say) or Maven Central.
-
-    Connections are kept: jgo's own resolver opens two for each jar, and reads all certificates for each.
-    """
+    Connections are kept: jgo's own resolver opens two for each jar, and reads all certificates for each."""
     import requests
     from jgo.config import GlobalSettings
     from jgo.constants import MAVEN_CENTRAL_URL

@@ -30,10 +30,8 @@ _SCOPE = "kgplatform"
 
 @contextmanager
 def span(name: str, attributes: Attributes, *, calls_out: bool = True) -> Iterator[Callable[[Attributes], None]]:
-    """A span round what is done inside; an error inside is recorded. ``calls_out``: it waits for another server.
-
-    Gives what adds attributes that are known at the end.
-    """
+    """A span round what is done inside; an error inside is recorded. ``calls_out``: it waits for another server. Gives
+    what adds attributes that are known at the end."""
     trace = sys.modules.get("opentelemetry.trace")
     if trace is None:
         yield lambda more: None

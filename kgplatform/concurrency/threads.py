@@ -1,4 +1,12 @@
-"""Several pieces of work at the same time.
+"""Several pieces of work at the same time, each of which can be stopped by another thread, wherever it waits.
+
+    stop = Stop()
+    graph.within(stop).ask(...)        # in the thread that works
+    stop.set()                         # in any other: the work ends with StoppedError within a second
+
+Whatever belongs to the work is handed its ``Stop``: a view of the store and of the models for this piece of work has
+it, and waits by its means: ``sleep`` for a time, ``result_of`` for another thread, ``check`` between two steps,
+``ending`` round a wait that somebody else must end. What nobody can stop is given ``NEVER``.
 
 Short work is better done by few threads, also where many ask for it: a thread takes longer to begin than a small graph
 to answer, and all of them wait for the one that holds the interpreter. So a store has one pool for all its searches.
@@ -10,6 +18,7 @@ import asyncio
 import heapq
 import queue
 import threading
+import time
 import weakref
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
@@ -19,18 +28,139 @@ from itertools import count
 from typing import Any, TypeVar
 
 from kgplatform.concurrency.spans import carried
-from kgplatform.concurrency.stopping import Stop
-from kgplatform.errors import BudgetError, ModelError
+from kgplatform.errors import BudgetError, ModelError, StoppedError
 
 T = TypeVar("T")
 E = TypeVar("E")
 
+_PAUSE = 0.05
+"""Seconds between a stop and the first try to end what waits, and between two tries: most waits end by themselves."""
+
+
+class Stop:
+    """The wish that some work ends. Set once, by any thread; it stays set."""
+
+    can_be_set = True
+    """Whether the work must be ready to end. It takes a little more where it must."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._set: Future[None] = Future()
+        self._calls: dict[object, Callable[[], None]] = {}
+
+    @property
+    def is_set(self) -> bool:
+        """Whether the work must end."""
+        return self._set.done()
+
+    def set(self) -> None:
+        """End the work. Returns at once, and does nothing the second time."""
+        with self._lock:
+            if self.is_set:
+                return
+            self._set.set_result(None)
+            calls = list(self._calls.values())
+        for call in calls:
+            call()
+
+    def check(self) -> None:
+        """Raise ``StoppedError`` if the work must end."""
+        if self.is_set:
+            raise StoppedError
+
+    def sleep(self, seconds: float) -> None:
+        """Like ``time.sleep``; raises ``StoppedError`` as soon as the work must end."""
+        wait([self._set], seconds)
+        self.check()
+
+    def result_of(self, future: Future[T]) -> T:
+        """Like ``future.result()``; raises ``StoppedError`` as soon as the work must end. ``future`` continues."""
+        waited: list[Future[Any]] = [future, self._set]
+        wait(waited, return_when=FIRST_COMPLETED)
+        self.check()
+        return future.result()
+
+    @contextmanager
+    def calling(self, call: Callable[[], None]) -> Iterator[None]:
+        """Inside of it, ``call`` is called as the stop is set, by the thread that sets it; at once where it is.
+        ``call`` must return at once, and raise nothing."""
+        key = object()
+        with self._lock:
+            self._calls[key] = call
+            late = self.is_set
+        try:
+            if late:
+                call()
+            yield
+        finally:
+            with self._lock:
+                del self._calls[key]
+
+    @contextmanager
+    def ending(self, end: Callable[[], None]) -> Iterator[None]:
+        """For a wait that only somebody else can end: once the work must end, ``end`` is called until it has.
+
+        It is called in a thread of its own, since who stops the work must not wait, and again and again, since what it
+        must end may be about to begin. It must not raise.
+        """
+        over = threading.Event()
+        begun: list[threading.Thread] = []
+
+        def until_over() -> None:
+            while not over.wait(_PAUSE):
+                end()
+
+        def begin() -> None:
+            thread = threading.Thread(target=until_over, name="ending", daemon=True)
+            thread.start()
+            begun.append(thread)
+
+        try:
+            with self.calling(begin):
+                yield
+        finally:
+            over.set()
+            for thread in begun:
+                thread.join()
+
+    @contextmanager
+    def part(self) -> Iterator[Stop]:
+        """A stop for a part of the work: set with this one, and by itself without it."""
+        part = Stop()
+        with self.calling(part.set):
+            yield part
+
+
+class _Never(Stop):
+    """A stop that is never set; nothing is done for it."""
+
+    can_be_set = False
+
+    def set(self) -> None:
+        raise TypeError("NEVER cannot be set; give the work a Stop of its own.")
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+    def result_of(self, future: Future[T]) -> T:
+        return future.result()
+
+    @contextmanager
+    def calling(self, call: Callable[[], None]) -> Iterator[None]:
+        yield
+
+    @contextmanager
+    def ending(self, end: Callable[[], None]) -> Iterator[None]:
+        yield
+
+
+NEVER: Stop = _Never()
+"""The stop of work that nobody can stop."""
+
 
 def side_by_side(works: Sequence[Callable[[], T]], most: int) -> list[T]:
-    """The results of ``works`` in order, at most ``most`` of them made at once.
-
-    The first error is raised: nothing new begins then, and what is running is waited for, since it may be paid for.
-    """
+    """The results of ``works`` in order, at most ``most`` of them made at once. The first error is raised: nothing new
+    begins then, and what is running is waited for, since it may be paid for."""
     with pool_of(max(1, min(most, len(works)))) as pool:
         futures = [pool.submit(carried(work)) for work in works]
         return [future.result() for future in futures]
@@ -38,10 +168,8 @@ def side_by_side(works: Sequence[Callable[[], T]], most: int) -> list[T]:
 
 @contextmanager
 def pool_of(threads: int) -> Iterator[ThreadPoolExecutor]:
-    """A pool whose work is waited for at its end; after an error nothing new begins in it.
-
-    Ctrl-C does not wait: what is running may wait itself for a model that never answers.
-    """
+    """A pool whose work is waited for at its end; after an error nothing new begins in it. Ctrl-C does not wait: what
+    is running may wait itself for a model that never answers."""
     pool = ThreadPoolExecutor(threads)
     try:
         yield pool
@@ -186,10 +314,8 @@ class LoopThread:
         self._thread.start()
 
     def result(self, work: Coroutine[Any, Any, T], stop: Stop) -> T:
-        """What ``work`` returns or raises. It is cancelled where ``stop`` is set, or the caller is interrupted.
-
-        Raises ``concurrent.futures.CancelledError`` if the loop is closed before.
-        """
+        """What ``work`` returns or raises. It is cancelled where ``stop`` is set, or the caller is interrupted. Raises
+        ``concurrent.futures.CancelledError`` if the loop is closed before."""
         loop = self._started.result()[0]
         with self._lock:
             if self._closed:

@@ -47,8 +47,7 @@ _DOCUMENT_KEYS = frozenset(("documents", "within"))
 @dataclass(frozen=True, slots=True)
 class AnonymityReport:
     """What was done. ``entities``: how many by label; ``mentions``: names that were replaced; ``left``: names of no
-    known type that are still in the texts, the most frequent first; ``built``: questions that were made, by kind.
-    """
+    known type that are still in the texts, the most frequent first; ``built``: questions that were made, by kind."""
 
     out: Path
     map: Path

@@ -242,10 +242,8 @@ def _placeholders(values: Values) -> dict[str, tuple[str, ...]]:
 
 
 def write_corpus(dataset: DataSet, file: Path) -> Path:
-    """Write the corpus of ``dataset`` for ``ingest``, an object with title and text a line; returns ``file``.
-
-    The file is written whole or not at all. Raises ``KgError`` where that fails.
-    """
+    """Write the corpus of ``dataset`` for ``ingest``, an object with title and text a line; returns ``file``. The file
+    is written whole or not at all. Raises ``KgError`` where that fails."""
     lines = (json.dumps({"title": each.title, "text": each.text}, ensure_ascii=False) for each in dataset.corpus)
     write_whole(file, "".join(f"{line}\n" for line in lines).encode(), kept="Nothing was changed")
     return file

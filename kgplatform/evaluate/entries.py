@@ -125,10 +125,8 @@ class Entry:
 
 
 def entries(file: Path) -> Iterator[Entry]:
-    """The values in ``file``, in order. A line that is not JSON is an entry with a fault.
-
-    Raises ``InputError`` for a file that cannot be read, is not text, or is broken as a whole.
-    """
+    """The values in ``file``, in order. A line that is not JSON is an entry with a fault. Raises ``InputError`` for a
+    file that cannot be read, is not text, or is broken as a whole."""
     try:
         with file.open("rb") as stream:
             head = stream.peek(HEAD_BYTES)[:HEAD_BYTES]

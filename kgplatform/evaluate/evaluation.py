@@ -92,7 +92,11 @@ def evaluate(
             note(fault)
         graphs.built = costs.built
         asked = _Round(graphs, plan, chat, answers, costs, note, progress)
-        for setups in _by_build(plan.setups):
+        # Setups whose graph is built in the same way are asked together; the first of each decides the order.
+        groups: dict[str, list[Setup]] = {}
+        for setup in plan.setups:
+            groups.setdefault(repr(setup.build), []).append(setup)
+        for setups in groups.values():
             asked.ask_all(setups[0].build, setups)
         return asked.results()
 
@@ -152,23 +156,21 @@ class _Round:
             pending = self._pending(questions, setups, graph)
             if pending:
                 kg = kg or self.graphs.empty(self.plan.dataset.name, build)
-                self._fill(kg, texts, replace(build, extractor=extractor))
+                dataset = DataSet(self.plan.dataset.name, (), texts)
+                report = self.graphs.fill(
+                    kg, dataset, replace(build, extractor=extractor), kg.settings.home_folder / "texts.jsonl"
+                )
+                if report.stopped:
+                    raise BudgetError(report.stopped)
+                if report.failed:
+                    raise ModelError(
+                        f"{texts[0].title} could not be read: {report.failed[0].reason} Run the same command again."
+                    )
                 self._prepare(kg, build, setups)
                 self._ask(kg, pending)
                 kg.remove([document.id for document in kg.documents()])
         if kg is not None:
             self.graphs.release(kg)
-
-    def _fill(self, kg: KnowledgeGraph, texts: tuple[Text, ...], build: Build) -> None:
-        """Put ``texts`` into the empty graph."""
-        dataset = DataSet(self.plan.dataset.name, (), texts)
-        report = self.graphs.fill(kg, dataset, build, kg.settings.home_folder / "texts.jsonl")
-        if report.stopped:
-            raise BudgetError(report.stopped)
-        if report.failed:
-            raise ModelError(
-                f"{texts[0].title} could not be read: {report.failed[0].reason} Run the same command again."
-            )
 
     def _prepare(self, kg: KnowledgeGraph, build: Build, setups: Sequence[Setup]) -> None:
         """Build what is missing, if that is wanted, and note what is missing then."""
@@ -276,14 +278,6 @@ class _Round:
 def _is_rated(question: Question) -> bool:
     """Choices and placeholders are right or wrong by themselves: no model is asked what anybody can see."""
     return question.answerable and bool(question.answers) and not (question.choices or question.placeholders)
-
-
-def _by_build(setups: Sequence[Setup]) -> list[list[Setup]]:
-    """Setups whose graph is built in the same way, together; the first of each decides the order."""
-    groups: dict[str, list[Setup]] = {}
-    for setup in setups:
-        groups.setdefault(repr(setup.build), []).append(setup)
-    return list(groups.values())
 
 
 def _groups(dataset: DataSet) -> Iterator[tuple[tuple[Text, ...], list[Question]]]:

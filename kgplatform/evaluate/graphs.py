@@ -135,10 +135,8 @@ class Graphs:
         return graph if wanted <= there else None
 
     def empty(self, name: str, build: Build = AS_USUAL) -> KnowledgeGraph:
-        """A graph of its own without documents; what an interrupted run left there is removed.
-
-        Raises ``InputError`` if NEO4J_URI is set: no other graph can be made at that server.
-        """
+        """A graph of its own without documents; what an interrupted run left there is removed. Raises ``InputError`` if
+        NEO4J_URI is set: no other graph can be made at that server."""
         if self.settings.neo4j_uri is not None:
             raise InputError(
                 f"The questions of {name} each have their own texts and need an empty graph. Unset NEO4J_URI, so that "
@@ -331,10 +329,8 @@ def _lacking(kg: KnowledgeGraph, setups: Sequence[Setup]) -> dict[Need, list[Set
 
 
 def check_prepared(kg: KnowledgeGraph, setups: Sequence[Setup]) -> tuple[str, ...]:
-    """A note for each thing without which a reader works, but not as it is meant to.
-
-    Raises ``InputError`` where a setup could not answer any question without what is missing.
-    """
+    """A note for each thing without which a reader works, but not as it is meant to. Raises ``InputError`` where a
+    setup could not answer any question without what is missing."""
     lacking, notes = _lacking(kg, setups), []
     if "gists" in lacking:
         names, without = _named(lacking["gists"]), sum(not document.pages for document in kg.documents())

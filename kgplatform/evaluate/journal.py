@@ -118,10 +118,8 @@ def _record(line: bytes) -> dict[str, Any] | None:
 
 
 def write_whole(path: Path, content: bytes, *, mode: int = 0o600, kept: str = "All answers are kept") -> None:
-    """Write ``content`` to ``path``: all of it, or the file is as it was; its folder is made if need be.
-
-    Raises ``KgError`` where that fails, which says what is ``kept`` nevertheless.
-    """
+    """Write ``content`` to ``path``: all of it, or the file is as it was; its folder is made if need be. Raises
+    ``KgError`` where that fails, which says what is ``kept`` nevertheless."""
     try:
         path.parent.mkdir(mode=0o700 if mode == 0o600 else 0o777, parents=True, exist_ok=True)
         write_atomically(path, content, mode=mode)
@@ -153,10 +151,8 @@ def last_by_key(records: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, 
 
 @contextmanager
 def claimed(folder: Path, option: str = "out") -> Iterator[None]:
-    """``folder``, made if need be, for this process alone; free again when it ends, however it ends.
-
-    Raises ``InputError`` where another has it, or where it cannot be made; ``option`` names another folder.
-    """
+    """``folder``, made if need be, for this process alone; free again when it ends, however it ends. Raises
+    ``InputError`` where another has it, or where it cannot be made; ``option`` names another folder."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         file = claim(folder / _LOCK)

@@ -67,10 +67,8 @@ class Attempt:
 
 
 def inquiry_for(setup: Setup, question: Question, dataset: DataSet) -> Inquiry:
-    """The question as ``setup`` is to be asked: for a phrase, with the texts that it is about, and its choices.
-
-    A reader without an option for choices finds them below the question.
-    """
+    """The question as ``setup`` is to be asked: for a phrase, with the texts that it is about, and its choices. A
+    reader without an option for choices finds them below the question."""
     names = option_names(setup.reader)
     added: dict[str, Any] = {**reader_options(setup, question, names)}
     if question.within and not dataset.apart and "documents" in names:
@@ -85,10 +83,8 @@ def inquiry_for(setup: Setup, question: Question, dataset: DataSet) -> Inquiry:
 
 
 def ask(kg: KnowledgeGraph, inquiry: Inquiry) -> Attempt:
-    """Ask once. What concerns this question alone is in the attempt; what would meet the next one too is raised.
-
-    Raises ``StoreError`` where the database does not work, ``BudgetError``, and ``SettingError``.
-    """
+    """Ask once. What concerns this question alone is in the attempt; what would meet the next one too is raised. Raises
+    ``StoreError`` where the database does not work, ``BudgetError``, and ``SettingError``."""
     started = time.perf_counter()
     answer, error = None, None
     asked = kg.within()  # with a ledger of its own: others ask at the same time
@@ -181,11 +177,19 @@ InWords = Callable[[Answer], str]
 
 def write_trace(folder: Path, setup: Setup, question: Question, answer: Answer, in_words: InWords) -> Path:
     """Write both files, each whole or not at all; returns the one with the data, which is there only if both are.
-
-    Raises ``KgError`` where they cannot be written.
-    """
+    Raises ``KgError`` where they cannot be written."""
     file = trace_file(folder, setup.name, question.id)
-    write_whole(file.with_suffix(".txt"), _encoded(_heading(setup, question) + in_words(answer)))
+    options = "".join(f", {name} {value}" for name, value in sorted(setup.options.items()))
+    kind = f" ({question.kind})" if question.kind else ""
+    lines = [
+        f"Question {question.id}{kind}: {question.text}",
+        *(f"Choice: {choice}" for choice in question.choices),
+        _right_answers(question),
+        *([f"Needed passages: {'; '.join(text.title for text in question.supports)}"] if question.supports else []),
+        f"Setup: {setup.name} (reader {setup.reader}{options})",
+    ]
+    heading = "".join(f"{without_controls(line)}\n" for line in lines)
+    write_whole(file.with_suffix(".txt"), _encoded(f"{heading}\n{in_words(answer)}"))
     write_whole(file, _encoded(json.dumps(asdict(answer), ensure_ascii=False)))
     return file
 
@@ -219,19 +223,6 @@ def slug(name: str) -> str:
 def _encoded(text: str) -> bytes:
     r"""UTF-8; half a surrogate pair, which has none, becomes ``\ud800``, in JSON its very escape."""
     return text.encode("utf-8", "backslashreplace")
-
-
-def _heading(setup: Setup, question: Question) -> str:
-    options = "".join(f", {name} {value}" for name, value in sorted(setup.options.items()))
-    kind = f" ({question.kind})" if question.kind else ""
-    lines = [
-        f"Question {question.id}{kind}: {question.text}",
-        *(f"Choice: {choice}" for choice in question.choices),
-        _right_answers(question),
-        *([f"Needed passages: {'; '.join(text.title for text in question.supports)}"] if question.supports else []),
-        f"Setup: {setup.name} (reader {setup.reader}{options})",
-    ]
-    return "".join(f"{without_controls(line)}\n" for line in lines) + "\n"
 
 
 def _right_answers(question: Question) -> str:

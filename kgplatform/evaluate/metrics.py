@@ -26,7 +26,7 @@ from typing import Any, Literal
 
 from kgplatform.errors import SettingError, to_install
 from kgplatform.evaluate.terms import Question, Text, file_name
-from kgplatform.models.json_text import without_thoughts
+from kgplatform.models.reply import without_thoughts
 from kgplatform.readers.answer import REFUSAL
 from kgplatform.readers.choices import read_choice
 from kgplatform.records import Answer, FoundPassage
@@ -88,18 +88,14 @@ def exact_match(prediction: str, references: Sequence[str]) -> float:
 
 
 def f1(prediction: str, references: Sequence[str]) -> float:
-    """2PR / (P + R) of the words that both have, each as often as both have it (SQuAD, HotpotQA, LongBench).
-
-    HotpotQA's extra rule on "yes", "no" and "noanswer" is not used.
-    """
+    """2PR / (P + R) of the words that both have, each as often as both have it (SQuAD, HotpotQA, LongBench). HotpotQA's
+    extra rule on "yes", "no" and "noanswer" is not used."""
     return _best(_overlap, prediction, references)
 
 
 def f1_star(prediction: str, references: Sequence[str], keywords: Sequence[str]) -> float:
-    """F1*: F1, but 0 if less than 0.2 of the words of ``keywords`` are in the prediction (LV-Eval).
-
-    Stop words never count as recalled, and always as needed. Without a word in ``keywords`` it is F1.
-    """
+    """F1*: F1, but 0 if less than 0.2 of the words of ``keywords`` are in the prediction (LV-Eval). Stop words never
+    count as recalled, and always as needed. Without a word in ``keywords`` it is F1."""
     needed = words(" ".join(keywords))
     shared = Counter(needed) & Counter(words(prediction))
     recalled = sum(count for word, count in shared.items() if word not in _STOP_WORDS)
@@ -114,18 +110,14 @@ def contains(prediction: str, references: Sequence[str]) -> float:
 
 def rouge(prediction: str, references: Sequence[str]) -> dict[str, float]:
     """F-measures of ROUGE-1, ROUGE-2 and ROUGE-L by ``rouge-score``, with Porter stems; of each the best reference.
-
-    Raises ``SettingError`` where the package is missing.
-    """
+    Raises ``SettingError`` where the package is missing."""
     scores = rouge_scorer().score_multi(list(references) or [""], prediction)
     return {name: float(scores[name].fmeasure) for name in ROUGE}
 
 
 def compression(counts: Mapping[str, int]) -> float | None:
-    """ReadAgent's compression rate, 1 - words in the last prompt / words of the text, from ``Answer.counts``.
-
-    None where the reader does not count them or asked nothing. Below 0 if the memory is longer than the text.
-    """
+    """ReadAgent's compression rate, 1 - words in the last prompt / words of the text, from ``Answer.counts``. None
+    where the reader does not count them or asked nothing. Below 0 if the memory is longer than the text."""
     shown, whole = counts.get("words.in_context"), counts.get("words.of_text")
     return compression_rate(shown, whole) if shown and whole else None
 
@@ -290,9 +282,7 @@ def all_found_at(found: Sequence[int | None], k: int) -> float:
 
 def facts_found(facts: Sequence[str], read: str) -> tuple[bool, ...]:
     """Of each fact whether its words stand in what was ``read``: to the letter, folded, or nearly (``find_words``).
-
-    What is said in other words is not found so.
-    """
+    What is said in other words is not found so."""
     return tuple(find_words(fact, read) is not None for fact in facts)
 
 
@@ -422,9 +412,7 @@ def _of_text(question: Question, text: str, refused: bool) -> dict[str, float]:
 
 def _of_words(question: Question, said: str, refused: bool) -> dict[str, float]:
     """The scores of what was ``said`` against the right answers; of a choice its words count, not its letter.
-
-    ``refused``: the reader said that there is no answer, and what else it said is not the right one.
-    """
+    ``refused``: the reader said that there is no answer, and what else it said is not the right one."""
     scores: dict[str, float] = {}
     answers = question.answers
     if question.choices:

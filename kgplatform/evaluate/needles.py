@@ -353,9 +353,7 @@ DEPTH_PAIRS = tuple(combinations((0.0, 0.33, 0.66, 1.0), 2))
 
 def write_tasks(file: str | Path, tasks: Iterable[NeedleTask]) -> int:
     """Write ``tasks`` to ``file`` as they come, in the form of Needle-in-a-Haystack PLUS; returns how many.
-
-    ``examples/convert_data_sets.py`` makes a data set of them. Raises ``InputError`` if they cannot be written.
-    """
+    ``examples/convert_data_sets.py`` makes a data set of them. Raises ``InputError`` if they cannot be written."""
     number = 0
     try:
         with Path(file).open("w", encoding="utf-8", newline="\n") as stream:

@@ -81,10 +81,8 @@ def compare(
 
 
 def pairs(metric: str, by_setup: Mapping[str, Mapping[str, float]]) -> tuple[Pair, ...]:
-    """Every two setups compared, in the order given, the p values adjusted for their number (Holm 1979).
-
-    ``by_setup``: for each setup its scores by question. Setups without a question in common are not compared.
-    """
+    """Every two setups compared, in the order given, the p values adjusted for their number (Holm 1979). ``by_setup``:
+    for each setup its scores by question. Setups without a question in common are not compared."""
     found = [
         compare(by_setup[first], by_setup[second], metric, (first, second))
         for first, second in combinations(by_setup, 2)
@@ -103,10 +101,8 @@ def holm(ps: Sequence[float]) -> list[float]:
 
 
 def _sign_flip(differences: Sequence[float]) -> float:
-    """The share of ways to turn signs that give a sum at least as far from 0 (Fisher 1935).
-
-    Of drawn ways the one that is there counts as one more, so that p is never 0 (Phipson and Smyth 2010).
-    """
+    """The share of ways to turn signs that give a sum at least as far from 0 (Fisher 1935). Of drawn ways the one that
+    is there counts as one more, so that p is never 0 (Phipson and Smyth 2010)."""
     turned = np.asarray(sorted(filter(None, differences), key=abs), np.float64)
     if len(turned) < 2:
         return 1.0  # both signs of one difference are as far from 0
@@ -147,10 +143,8 @@ def outcome(
     notes: Sequence[str] = (),
     chief: str | None = None,
 ) -> Results:
-    """``answers``: one of each setup to each question, in the order of both. ``raters``: the model of each.
-
-    ``chief``: the metric that counts most, where it was computed; else the one that ``CHIEF`` comes to.
-    """
+    """``answers``: one of each setup to each question, in the order of both. ``raters``: the model of each. ``chief``:
+    the metric that counts most, where it was computed; else the one that ``CHIEF`` comes to."""
     names = ordered(name for answer in answers for name in answer.scores)
     by_setup = {setup.name: [answer for answer in answers if answer.setup == setup.name] for setup in setups}
     metrics = _chief_first(names, answers, chief)

@@ -66,10 +66,8 @@ _COSTS = (
 
 
 def draw(results: Results, timing: Timing, folder: Path) -> list[Path]:
-    """All pictures that the results allow, in ``folder``; their files, each PNG before its SVG.
-
-    Raises ``SettingError`` where matplotlib is missing, ``KgError`` where a file cannot be written.
-    """
+    """All pictures that the results allow, in ``folder``; their files, each PNG before its SVG. Raises ``SettingError``
+    where matplotlib is missing, ``KgError`` where a file cannot be written."""
     if not any(results.metrics[:1] and results.metrics[0] in setup.scores for setup in results.setups):
         return []
     with style():
@@ -193,10 +191,8 @@ def _set_scale(panel: Axes, values: Sequence[float]) -> None:
 
 
 def draw_heat_map(heat_map: HeatMap, folder: Path) -> list[Path]:
-    """Needles found by length (columns) and depth (rows), a panel a setup; a cell without a run is hatched.
-
-    Raises as ``draw`` does.
-    """
+    """Needles found by length (columns) and depth (rows), a panel a setup; a cell without a run is hatched. Raises as
+    ``draw`` does."""
     names, lengths, depths = list(heat_map.found), heat_map.lengths, heat_map.depths
     counts = sorted({cell.count for rows in heat_map.found.values() for row in rows for cell in row if cell}) or [0]
     texts = f"{f'{counts[0]:,} to ' if len(counts) > 1 else ''}{counted(counts[-1], 'text')}"

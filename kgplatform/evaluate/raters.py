@@ -104,11 +104,8 @@ class Rating:
 
 
 def rate(rater: str, item: ToRate, chat: Chat) -> Rating:
-    """The rating of one answer.
-
-    No model is asked about a question without a right answer, or an answer that is missing, which scores 0. Raises
-    ``InputError`` for an unknown rater, ``ModelError`` and ``BudgetError``.
-    """
+    """The rating of one answer. No model is asked about a question without a right answer, or an answer that is
+    missing, which scores 0. Raises ``InputError`` for an unknown rater, ``ModelError`` and ``BudgetError``."""
     known = without_asking(rater, item)
     if known is not None:
         return known
@@ -128,10 +125,8 @@ def without_asking(rater: str, item: ToRate) -> Rating | None:
 
 
 def prompts(rater: str, item: ToRate) -> list[Messages]:
-    """The prompts whose replies make a rating: of ``lr`` two for each right answer, of ``judge`` one.
-
-    They hold all that a rating depends on, but for the model.
-    """
+    """The prompts whose replies make a rating: of ``lr`` two for each right answer, of ``judge`` one. They hold all
+    that a rating depends on, but for the model."""
     asked, answer, right = item.question.text, plain(item.text or ""), list(map(tidy, item.question.answers))
     if rater == "judge":
         listed = "\n".join(right)

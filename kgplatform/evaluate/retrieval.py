@@ -85,7 +85,17 @@ def evaluate_retrieval(
     does not say which passages support its answers.
     """
     started = time.perf_counter()
-    _check_supports(dataset)
+    if dataset.apart:
+        raise InputError(
+            f"Each question of {dataset.name} is about a text of its own, so that there is nothing to retrieve from "
+            "all texts together. Evaluate it with readers, without retrieval_only.",
+            "retrieval_only",
+        )
+    if not _usable(dataset):
+        raise InputError(
+            f"No question of {dataset.name} names the passages that support its answer: recall cannot be measured. In "
+            'a file of your own, name them in "documents" or "passages".'
+        )
     measured = _measure(dataset, graphs, build, progress)
     return RetrievalReport(CUTS, (measured,), round(time.perf_counter() - started, 1))
 
@@ -147,20 +157,6 @@ def _row(route: str, graph: KnowledgeGraph, questions: Sequence[Question]) -> Ro
     recall = tuple(estimate([recall_at(each, cut) for each in found]) for cut in CUTS)
     complete = tuple(estimate([all_found_at(each, cut) for each in found]) for cut in CUTS)
     return RouteRow(route, recall, complete, p50, p95, len(asked))
-
-
-def _check_supports(dataset: DataSet) -> None:
-    if dataset.apart:
-        raise InputError(
-            f"Each question of {dataset.name} is about a text of its own, so that there is nothing to retrieve from "
-            "all texts together. Evaluate it with readers, without retrieval_only.",
-            "retrieval_only",
-        )
-    if not _usable(dataset):
-        raise InputError(
-            f"No question of {dataset.name} names the passages that support its answer: recall cannot be measured. In "
-            'a file of your own, name them in "documents" or "passages".'
-        )
 
 
 def _usable(dataset: DataSet) -> list[Question]:

@@ -75,9 +75,7 @@ def parse_setups(text: str) -> tuple[Setup, ...]:
 
 def make_setup(name: str, options: Mapping[str, Any]) -> Setup:
     """The setup of the reader or comparator ``name`` with ``options``, whose values may be text. See ``parse_setups``.
-
-    Its name says what was asked for: "youtu agent=false". Its options are those that were given, checked.
-    """
+    Its name says what was asked for: "youtu agent=false". Its options are those that were given, checked."""
     if name not in names():
         raise InputError(unknown("reader", name, names()))
     reader, fixed = (RETRIEVE.name, {"route": name}) if name in ROUTES else (name, {})
@@ -91,19 +89,15 @@ def make_setup(name: str, options: Mapping[str, Any]) -> Setup:
 
 
 def as_asked(setup: Setup) -> dict[str, Any]:
-    """The options of ``setup`` that its reader is given: where it does not say what answers are like, phrases.
-
-    EM and F1 compare with right answers that are phrases. Sentences would rank the prompts, and not the readers.
-    """
+    """The options of ``setup`` that its reader is given: where it does not say what answers are like, phrases. EM and
+    F1 compare with right answers that are phrases. Sentences would rank the prompts, and not the readers."""
     usual = {"answer_style": "phrase"} if "answer_style" in option_names(setup.reader) else {}
     return {**usual, **setup.options}
 
 
 def resolved(setup: Setup) -> dict[str, Any]:
     """All options of ``setup``, those that were not given as an evaluation, else its reader, has them by default.
-
-    Raises ``InputError`` for an option that the reader does not have, or a value out of bounds.
-    """
+    Raises ``InputError`` for an option that the reader does not have, or a value out of bounds."""
     given = as_asked(setup)
     return asdict(ClosedOptions(**given) if setup.reader == CLOSED else options_for(setup.reader, given))
 

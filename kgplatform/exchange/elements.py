@@ -100,10 +100,8 @@ def is_name(name: str | None) -> bool:
 
 
 def chosen_format(path: Path, asked: str | None) -> str:
-    """The format of ``path``: the one that was asked for, else by its suffix; a folder is CSV.
-
-    Raises ``InputError`` for a format that does not exist, and for a name that does not say one.
-    """
+    """The format of ``path``: the one that was asked for, else by its suffix; a folder is CSV. Raises ``InputError``
+    for a format that does not exist, and for a name that does not say one."""
     by_suffix = {suffix: name for name, suffix in SUFFIXES.items()}
     found = "csv" if path.is_dir() else by_suffix.get(path.suffix.lower())
     chosen = found if asked is None else asked

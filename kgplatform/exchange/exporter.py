@@ -55,9 +55,8 @@ from kgplatform.exchange.elements import (
 )
 from kgplatform.extract.schema import reserved_relationship
 from kgplatform.ingest.graph_state import graph_state, vector_options
-from kgplatform.neo4j.pasteable import literal
 from kgplatform.neo4j.store import Row, Store
-from kgplatform.query import load_query, query_names
+from kgplatform.query import literal, load_query, query_names
 from kgplatform.records import SILENT, Progress
 
 _PAGE = 500

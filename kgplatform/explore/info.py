@@ -133,10 +133,8 @@ class Stats:
 
 
 def named_documents(names: str | Path | Sequence[str | Path], known: list[DocumentInfo]) -> list[DocumentInfo]:
-    """Those of ``known`` that ``names`` mean, by id, URI, path, title or folder, in the order of their ids.
-
-    Raises ``InputError`` for a name that means none, or that could mean several things, and where there is no name.
-    """
+    """Those of ``known`` that ``names`` mean, by id, URI, path, title or folder, in the order of their ids. Raises
+    ``InputError`` for a name that means none, or that could mean several things, and where there is no name."""
     if not isinstance(names, Path | Iterable):
         raise InputError(f"Name documents by id, URI, path or title, not by {names!r:.100}.")
     wanted = [names] if isinstance(names, str | Path) else list(names)

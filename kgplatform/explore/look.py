@@ -40,7 +40,7 @@ from kgplatform.neo4j.metadata import conditions
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Citation
 from kgplatform.text import WORD_RUN, node_id, normalise_name, rejoin, tidy, unknown
-from kgplatform.text.exact import spellings_of
+from kgplatform.text.languages import spellings_of
 
 KINDS = (
     *("Entity", "KeyElement", "Fact", "Chunk", "Document", "Attribute", "Keyword", "Community", "Page", "Run", "Step"),
@@ -328,8 +328,7 @@ class Look:
 
     def run(self, id: str) -> tuple[RunInfo, tuple[dict[str, Any], ...]]:
         """A saved run, and its steps: number, path, name, detail, prompt, reply, seconds, statements (each as it can be
-        pasted into Neo4j Browser), and the ids of facts, passages, elements and pages that the step found or was at.
-        """
+        pasted into Neo4j Browser), and the ids of facts, passages, elements and pages that the step found or was at."""
         rows = self._store.read("explore/run", id=id)
         if not rows:
             raise _no_run(id)

@@ -28,9 +28,7 @@ _FEW = 60
 
 def map_of(entities: Sequence[Any], communities: Sequence[Any], nodes: int, relations: int) -> GraphMap:
     """The map of ``entities``, [id, name, type, facts, community, others, beside], the most connected first.
-
-    ``communities``: [id, name, parent, depth], outer ones first. ``nodes``, ``relations``: of the whole graph.
-    """
+    ``communities``: [id, name, parent, depth], outer ones first. ``nodes``, ``relations``: of the whole graph."""
     links, together = _joined(entities)
     nest = _Nest(links, np.full(len(entities), -1, np.int64))
     nest.add_tree(entities, communities)

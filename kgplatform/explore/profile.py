@@ -210,7 +210,7 @@ def questions(store: Store, limit: int = 4) -> tuple[str, ...]:
     if len(found) < limit:
         found += _named(store.read("explore/named", limit=_ROWS), " ".join(found))
     if not found:
-        titles = [row["name"] for row in store.read("explore/highlights/documents", limit=limit)]
+        titles = [row["name"] for row in store.read("explore/first_titles", limit=limit)]
         found = [f"What does “{clipped(title, _LONGEST)}” say?" for title in titles]
     return (*written, *found[:limit])
 

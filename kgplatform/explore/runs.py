@@ -24,8 +24,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from kgplatform.errors import InputError
-from kgplatform.neo4j.pasteable import pasteable
 from kgplatform.neo4j.store import Row, Store
+from kgplatform.query import pasteable
 from kgplatform.records import Answer, Citation, Statement, Step
 from kgplatform.shown import plain
 from kgplatform.text import clipped

@@ -40,10 +40,8 @@ def default_extractor(recorded: str | Path | None, chat: Chat | None) -> str:
 
 
 def make_extractor(name: str | Extractor | None, recorded: str | Path | None, chat: Chat | None) -> Extractor:
-    """One's own extractor, the one called ``name``, or the default one.
-
-    Raises ``InputError`` for an unknown name or a missing recording, ``SettingError`` for a missing model.
-    """
+    """One's own extractor, the one called ``name``, or the default one. Raises ``InputError`` for an unknown name or a
+    missing recording, ``SettingError`` for a missing model."""
     if name is not None and not isinstance(name, str):
         lacking = [each for each in ("name", "default_mode", "extract") if not hasattr(name, each)]
         if lacking:

@@ -97,8 +97,7 @@ def kinds_of(
 ) -> dict[str, str]:
     """The kinds of names by their normalised names. ``stated``: names and what a sentence says that they are; these
     win. ``technical``: the text is a manual or of a science, where an acronym is a concept and "in X" no place.
-    ``german``: a word alone may be anything there, since every noun has a capital.
-    """
+    ``german``: a word alone may be anything there, since every noun has a capital."""
     votes: defaultdict[str, Counter[str]] = defaultdict(Counter)
     forms: dict[str, str | None] = {}
     mentions = [(text, span) for text, spans in lines for span in spans]
@@ -171,8 +170,7 @@ def _around(text: str, span: Span, technical: bool, german: bool) -> Iterator[tu
 
 def _in_a_manual(before: str, after: str, span: Span) -> Iterator[tuple[str, int]]:
     """Acronyms, keywords in capitals and identifiers are concepts there, and so is what is said to be an option; a full
-    name in brackets is who did it.
-    """
+    name in brackets is who did it."""
     words = span.name.split()
     if before.endswith("(") and after.startswith(")") and _is_full_name(span.name) and not any(map(is_common, words)):
         yield "Person", _MAYBE

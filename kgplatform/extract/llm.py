@@ -40,12 +40,8 @@ FULL_PASSAGE_TOKENS = 20
 
 _LONGEST_TITLE = 200
 _LEAST_OUTPUT, _OUTPUT_SHARE = 600, 6
-
-
-def most_output(tokens: int) -> int:
-    """The most tokens of an extraction of a passage of ``tokens``: more than any of the sample corpus's, whose longest
-    has 4.9 times as many (docs/explanation/decisions.md)."""
-    return _LEAST_OUTPUT + _OUTPUT_SHARE * tokens
+"""The most tokens of an extraction, and for each of its passage more: of the sample corpus's, the longest has 4.9 times
+as many as its passage (docs/explanation/decisions.md)."""
 
 
 def is_full(passage: Passage) -> bool:
@@ -54,10 +50,8 @@ def is_full(passage: Passage) -> bool:
 
 
 def passage_inputs(passage: Passage, document: Document) -> dict[str, str]:
-    """The inputs of a prompt that shows ``passage``: ``fence``, ``title`` and ``text``, its sentences by number.
-
-    The fence round the text is derived from the text: no document can contain its own.
-    """
+    """The inputs of a prompt that shows ``passage``: ``fence``, ``title`` and ``text``, its sentences by number. The
+    fence round the text is derived from the text: no document can contain its own."""
     title = tidy(document.title)[:_LONGEST_TITLE]
     return {"fence": f"text-{node_id(passage.text)[:12]}", "title": title, "text": lines(passage.text)}
 
@@ -72,13 +66,11 @@ class LlmExtractor:
         self.chat = chat
 
     def extract(self, passage: Passage, document: Document, schema: Schema) -> Extraction:
-        """What the model says that ``passage`` says.
-
-        Raises ``ReplyError`` if the answer is unusable, or has nothing of a full passage, twice in a row, and another
-        ``ModelError`` if no answer came.
-        """
+        """What the model says that ``passage`` says. Raises ``ReplyError`` if the answer is unusable, or has nothing of
+        a full passage, twice in a row, and another ``ModelError`` if no answer came."""
         messages = extraction_messages(passage, document, schema)
-        return _asked(self.chat, messages, ExtractionReply, STAGE, most_output(passage.tokens), passage, document)
+        most = _LEAST_OUTPUT + _OUTPUT_SHARE * passage.tokens
+        return _asked(self.chat, messages, ExtractionReply, STAGE, most, passage, document)
 
     def request(self, schema: Schema) -> str:
         """What stands for the request but for the passage: another for another model, prompt, parameter or schema."""
@@ -97,16 +89,14 @@ def extraction_messages(passage: Passage, document: Document, schema: Schema) ->
 
 def read_facts(chat: Chat, passage: Passage, document: Document, most_tokens: int) -> Extraction:
     """The atomic facts that the model finds in ``passage``, in at most about ``most_tokens``, and what is malformed.
-
-    Raises as ``LlmExtractor.extract`` does; the chat has then forgotten both answers.
-    """
+    Raises as ``LlmExtractor.extract`` does; the chat has then forgotten both answers."""
     messages = fact_messages(passage, document, most_tokens)
     return _asked(chat, messages, FactsReply, FACTS_STAGE, most_tokens, passage, document)
 
 
-def facts_request(chat: Chat, most_tokens: int) -> str:
+def facts_request(chat: Chat) -> str:
     """As ``LlmExtractor.request``, of ``read_facts``."""
-    return _request(chat, FactsReply, fact_messages(*_NOTHING, most_tokens))
+    return _request(chat, FactsReply, fact_messages(*_NOTHING, FACTS_TOKENS))
 
 
 def fact_messages(passage: Passage, document: Document, most_tokens: int) -> Messages:

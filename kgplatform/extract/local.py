@@ -257,8 +257,7 @@ def _forms(document: Document, words: DocumentWords) -> tuple[str, ...]:
 
 def _only_names_its_file(document: Document) -> bool:
     """Whether the title is plainly that of the file alone: ordinary words ("report", "Annual Report"), or a number
-    ("scan0001") or a word in lower case ("readme") that the text does not have.
-    """
+    ("scan0001") or a word in lower case ("readme") that the text does not have."""
     stem = PurePosixPath(unquote(urlsplit(document.source).path)).stem
     if document.uri != document.source or type_key(stem) != type_key(document.title):
         return False

@@ -129,10 +129,8 @@ def _quoted(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _caseless(text: str, start: int, end: int, *, loan_words: bool) -> Iterator[Span]:
-    """Names in Chinese and Japanese: titles, not what is only said or stressed (「…」).
-
-    Without ``loan_words``, what is quoted and a word in katakana are none.
-    """
+    """Names in Chinese and Japanese: titles, not what is only said or stressed (「…」). Without ``loan_words``, what is
+    quoted and a word in katakana are none."""
     if text[start:end].isascii():
         return
     for pattern in (_CASELESS, _INSTITUTION):
@@ -363,8 +361,7 @@ def is_part_of_more(text: str, tokens: Tokens, first: int, last: int) -> bool:
 
 def is_label_of(text: str, right: int, run: Sequence[str]) -> bool:
     """Whether a manual goes on with what the words, which are not known, are a label of: "the Refine Search dialog"; or
-    in lower case, after an ordinary word: "the Quill Web browser".
-    """
+    in lower case, after an ordinary word: "the Quill Web browser"."""
     if kind_of_name(" ".join(run)) is not None:
         return False
     if text.startswith(":", right) and _ITEM.search(text, max(0, right - _LONGEST_LABEL), right):

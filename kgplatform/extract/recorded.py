@@ -292,10 +292,8 @@ RecordedEntry = tuple[str, Sequence[str], Mapping[str, Any]]
 
 
 def _read_ours(where: str, entry: Any) -> RecordedEntry:
-    """An entry of our own form, under the name that it gives its document.
-
-    A key that nobody reads is a mistake of whoever wrote the file: what stands under it would be lost.
-    """
+    """An entry of our own form, under the name that it gives its document. A key that nobody reads is a mistake of
+    whoever wrote the file: what stands under it would be lost."""
     title = entry.get("document") if isinstance(entry, Mapping) else None
     if not isinstance(title, str) or not title.strip():
         raise InputError(f"{where}: the document's name is missing. {_EXPECTED}")

@@ -158,10 +158,8 @@ class Schema:
         return relationship_for(found.name) if found else RELATED_TO
 
     def with_expansions(self, expansions: Iterable[Expansion]) -> Schema:
-        """This schema with the added types at its end; those that it has already are left out.
-
-        Only names are taken over: an example is a document's text, and the schema goes into every later prompt.
-        """
+        """This schema with the added types at its end; those that it has already are left out. Only names are taken
+        over: an example is a document's text, and the schema goes into every later prompt."""
         added: dict[TypeKind, dict[str, str]] = {"entity": {}, "relation": {}, "attribute": {}}
         for expansion in expansions:
             if not self._has(expansion.kind, expansion.name):
@@ -199,10 +197,8 @@ class Schema:
 
 
 def load_schema(name_or_path: str | Path) -> Schema:
-    """A shipped schema by its name (``"general"``), or one from a YAML or JSON file.
-
-    Raises ``SchemaError`` with the file's name, and the line where the file cannot be read at all.
-    """
+    """A shipped schema by its name (``"general"``), or one from a YAML or JSON file. Raises ``SchemaError`` with the
+    file's name, and the line where the file cannot be read at all."""
     name, shipped = str(name_or_path), shipped_schemas()
     if name in shipped:
         return _of_shipped_file(Path(str(data_folder("schemas") / f"{name}.yaml")))
@@ -224,9 +220,7 @@ _of_shipped_file = cache(_of_file)  # a server looks these up with each upload
 
 def schema_of_text(text: str, name: str | Path = "schema.yaml") -> Schema:
     """The schema that a file's ``text`` describes; ``name`` is the file's, and says by its ending whether it is JSON.
-
-    Raises ``SchemaError``, with the line of a syntax error.
-    """
+    Raises ``SchemaError``, with the line of a syntax error."""
     path = Path(name)
     content = _parsed(path, text) if text.strip() else None
     if not content:

@@ -20,7 +20,7 @@ from typing import Any
 
 from kgplatform.extract.grounded_names import sentence_of
 from kgplatform.models.forms import plain
-from kgplatform.models.json_text import value_of
+from kgplatform.models.reply import value_of
 from kgplatform.records import (
     AtomicFact,
     ExtractedAttribute,
@@ -91,10 +91,8 @@ def contents(raw: object, deep: int = _DEEPEST) -> dict[str, Any]:
 
 
 def read_extraction(content: Mapping[str, Any], text: str = "") -> Extraction:
-    """The extraction that ``content`` means; everything in it that means nothing is in ``malformed``.
-
-    ``text``: the passage whose sentences it names by their numbers.
-    """
+    """The extraction that ``content`` means; everything in it that means nothing is in ``malformed``. ``text``: the
+    passage whose sentences it names by their numbers."""
     entities = _entities(content)
     ids = {str(id_): name for name, item in _nodes(content.get("entities")) if (id_ := _of(item, "id")) is not None}
     names = [each.name for each in entities if isinstance(each, ExtractedEntity)]

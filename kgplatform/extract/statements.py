@@ -221,8 +221,7 @@ def _says(word: str) -> bool:
 
 def _is_cut(text: str, span: Span, end: int) -> bool:
     """Whether ``span`` is a part of something: of a name with a hyphen and a space ("Jean- Baptiste"), or, as one word,
-    of what a noun after it names ("the Parisian suburb").
-    """
+    of what a noun after it names ("the Parisian suburb")."""
     if text[span.end : span.end + 1] == "-" or text[: span.start].endswith(("-", "- ")):
         return True
     after = _FOLLOWS.match(text, span.end, end)
@@ -275,8 +274,7 @@ def _is_qualified(text: str, start: int, span: Span) -> bool:
 def _life(name: str, match: re.Match[str], quote: str, what: str | None, said: str) -> Iterator[ExtractedAttribute]:
     """Birth and death from brackets. A range is a life only where the sentence begins with the name and goes on to say
     ``what`` that is: "Ada (1815–1852) was a mathematician", but not "under Bill (1975–2000)". Of bare years, which
-    bands and empires have too, it must be a person's. ``said``: how it goes on; an office's years are no life.
-    """
+    bands and empires have too, it must be a person's. ``said``: how it goes on; an office's years are no life."""
     if match["born"]:
         yield ExtractedAttribute(name, "born", match["born"], quote)
     elif what is not None and _is_a_life(_years(match["to"]) - _years(match["from"]), what, said):
@@ -297,10 +295,8 @@ def _years(date: str) -> int:
 
 
 def _what_first_is(text: str, spans: Sequence[Span], start: int, end: int) -> tuple[str, int] | None:
-    """What the sentence says that its first name is, if that name begins it, and where the saying ends.
-
-    "American film" for "X is an American film directed by Y".
-    """
+    """What the sentence says that its first name is, if that name begins it, and where the saying ends. "American film"
+    for "X is an American film directed by Y"."""
     if not spans or not _BEGINS.fullmatch(text, start, spans[0].start):
         return None
     match = _IS_A.match(text, spans[0].end, end)

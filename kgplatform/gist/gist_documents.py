@@ -250,8 +250,7 @@ class GistReply(Form):
 def shorten(chat: Chat, page: str, options: GistOptions) -> Gist:
     """The gist of ``page``. A reply that has none, repeats itself, is longer than the page or is the prompt's example
     is asked for once more. Without a gist then, the page's first words are; where it was longer, the page's own text.
-    Raises ``ModelError``.
-    """
+    Raises ``ModelError``."""
     text, malformed = _asked(chat, gist_messages(page, options), STAGE, page)
     if text:
         return Gist(text, "", malformed)

@@ -123,10 +123,8 @@ class Memory:
 
 
 def survey(store: Store, documents: Sequence[str], question: str) -> list[Row]:
-    """How far the memories of ``documents`` are: a row of cypher/gist/memories.cypher each, by name.
-
-    Its counts are among its fields; ``paginated``: whether its pages are all of the text.
-    """
+    """How far the memories of ``documents`` are: a row of cypher/gist/memories.cypher each, by name. Its counts are
+    among its fields; ``paginated``: whether its pages are all of the text."""
     rows: list[Row] = []
     for some in batches(documents, _BATCH):
         found = store.read("gist/memories", documents=list(some), question=question)
@@ -166,10 +164,8 @@ def forget(store: Store, memory: Memory) -> None:
 
 
 def add_pages(store: Store, memory: Memory, pages: Sequence[Page]) -> None:
-    """Write new ``pages`` at the end of ``memory``, which then has them.
-
-    Raises ``ChangedMeanwhileError`` if the document was changed or removed: nothing is written then.
-    """
+    """Write new ``pages`` at the end of ``memory``, which then has them. Raises ``ChangedMeanwhileError`` if the
+    document was changed or removed: nothing is written then."""
     before = memory.pages[-1:]
     new = [page.id for page in pages]
     _write(store, memory, pages, following=[*before, *pages], there=before, new=new, gone=())
@@ -177,10 +173,8 @@ def add_pages(store: Store, memory: Memory, pages: Sequence[Page]) -> None:
 
 
 def replace_pages(store: Store, memory: Memory, pages: Sequence[Page]) -> None:
-    """Make ``pages`` those of ``memory``, in one transaction; one without a gist loses the gist that it had.
-
-    Raises ``ChangedMeanwhileError`` as ``add_pages`` does.
-    """
+    """Make ``pages`` those of ``memory``, in one transaction; one without a gist loses the gist that it had. Raises
+    ``ChangedMeanwhileError`` as ``add_pages`` does."""
     kept = {page.id for page in pages}
     gone = [page.id for page in memory.pages if page.id not in kept]
     _write(store, memory, pages, following=pages, there=memory.pages, new=(), gone=gone)
@@ -230,10 +224,8 @@ class ChangedMeanwhileError(StoreError):
 
 
 def write_gist(store: Store, memory: Memory, page: Page) -> None:
-    """Write the gist of ``page``, whose vector is due with that; ``memory`` has it, too.
-
-    Raises ``ChangedMeanwhileError`` if that page is no longer there.
-    """
+    """Write the gist of ``page``, whose vector is due with that; ``memory`` has it, too. Raises
+    ``ChangedMeanwhileError`` if that page is no longer there."""
     row = {name: getattr(page, name) for name in ("id", "end", "gist", "flag", "again", "final")}
     row |= {"sha256": memory.sha256, "gistWords": page.gist_words, "gistTokens": page.gist_tokens}
     if not store.write(("gist/gists", {"rows": [row]}))[0]:

@@ -50,11 +50,8 @@ class Paragraph:
 
 
 def length(text: str) -> int:
-    """The words of ``text`` as white space parts them, as in the paper.
-
-    A text that white space hardly parts (Chinese, a table, a column of numbers) counts a word for four tokens:
-    else a book in Chinese were one short page.
-    """
+    """The words of ``text`` as white space parts them, as in the paper. A text that white space hardly parts (Chinese,
+    a table, a column of numbers) counts a word for four tokens: else a book in Chinese were one short page."""
     return length_of(count_words(text), count_tokens(text))
 
 
@@ -189,10 +186,8 @@ class Pause:
 
 
 def next_offer(found: Sequence[Paragraph], first: int, options: GistOptions) -> Offer:
-    """What comes after ``first`` paragraphs of ``found``: as many as ``max_words`` has room for (section 3.1).
-
-    A rest below ``options.least_rest`` words is offered whole, with its end as the only place to pause.
-    """
+    """What comes after ``first`` paragraphs of ``found``: as many as ``max_words`` has room for (section 3.1). A rest
+    below ``options.least_rest`` words is offered whole, with its end as the only place to pause."""
     last, words = first, 0
     labels: list[int] = []
     while last < len(found) and (words < options.min_words or words + found[last].words <= options.max_words):
@@ -208,10 +203,8 @@ def next_offer(found: Sequence[Paragraph], first: int, options: GistOptions) -> 
 def ask_pause(
     chat: Chat, text: str, found: Sequence[Paragraph], offer: Offer, options: GistOptions, last_page: str = ""
 ) -> Pause:
-    """Where the model would pause; the last label where its reply cannot be used. Raises ``ModelError``.
-
-    ``last_page`` is shown before what comes next, where the options' kind of text wants that.
-    """
+    """Where the model would pause; the last label where its reply cannot be used. Raises ``ModelError``. ``last_page``
+    is shown before what comes next, where the options' kind of text wants that."""
     shown = last_page if options.kind.shows_last_page else ""
     messages = pause_messages(text, found, offer, options, shown)
     try:
@@ -249,10 +242,8 @@ def pause_messages(
 
 
 def uniform_ends(found: Sequence[Paragraph], options: GistOptions) -> list[int]:
-    """Where pages of equal length end, as paragraphs (not included); no model is asked (Table 5).
-
-    Their mean length lies in the middle of ``min_words`` and ``max_words``, as that of pages by a model about does.
-    """
+    """Where pages of equal length end, as paragraphs (not included); no model is asked (Table 5). Their mean length
+    lies in the middle of ``min_words`` and ``max_words``, as that of pages by a model about does."""
     until = list(accumulate(each.words for each in found))
     if not until:
         return []

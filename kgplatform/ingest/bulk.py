@@ -405,10 +405,8 @@ class GraphFiles:
         self._relationships["relations"].add([(*ends[id_],) for id_, _ in relations], relations.values())
 
     def _number(self, table: str, numbers: Numbers, nodes: dict[str, Row], others: str = "") -> dict[int, Row]:
-        """Write ``nodes``, in the order of their ids; returns their rows by their numbers.
-
-        ``others``: the file of those without labels of their own.
-        """
+        """Write ``nodes``, in the order of their ids; returns their rows by their numbers. ``others``: the file of
+        those without labels of their own."""
         ordered = sorted(nodes)
         new = dict(enumerate((nodes[id_] for id_ in ordered), numbers.add(ordered)))
         for name, is_other in ((table, False), (others, True)) if others else ((table, None),):

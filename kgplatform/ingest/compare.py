@@ -11,11 +11,10 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Literal
 
-from kgplatform.concurrency.bounded import BoundedCalls
 from kgplatform.concurrency.files import Spool
-from kgplatform.concurrency.stopping import Stop
 from kgplatform.concurrency.system import path_of
-from kgplatform.concurrency.workers import LocalWorkers
+from kgplatform.concurrency.threads import Stop
+from kgplatform.concurrency.workers import BoundedCalls, LocalWorkers
 from kgplatform.errors import InputError
 from kgplatform.ingest.write import Sink, Writer, document_statements, metadata_statements, remove, waiting_statements
 from kgplatform.neo4j.metadata import metadata_of
@@ -270,10 +269,8 @@ _COPIES = 100
 
 
 def check_prune(store: Store, paths: Sequence[str | Path]) -> None:
-    """Raise ``InputError`` where a folder has no file at all, but the graph has documents of it.
-
-    More often than not its disk is not mounted, and what a model read of them was paid for.
-    """
+    """Raise ``InputError`` where a folder has no file at all, but the graph has documents of it. More often than not
+    its disk is not mounted, and what a model read of them was paid for."""
     for folder, is_empty in named_folders(paths):
         if is_empty and store.read("ingest/files_beneath", folder=_beneath(folder)):
             raise InputError(
@@ -341,8 +338,7 @@ def _is_gone(source: str) -> bool:
 @dataclass(frozen=True, slots=True)
 class Planned:
     """A document with its passages in reading order. Of those that are done only the id is left, and the document has
-    no text where all are.
-    """
+    no text where all are."""
 
     document: Document
     passages: tuple[Passage | str, ...]

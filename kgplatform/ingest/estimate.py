@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kgplatform.concurrency.bounded import bounded_calls
+from kgplatform.concurrency.workers import bounded_calls
 from kgplatform.extract.llm import FACTS_TOKENS, LlmExtractor, extraction_messages, fact_messages, facts_request
 from kgplatform.extract.schema import Schema
 from kgplatform.ingest.compare import compare
@@ -62,7 +62,7 @@ def estimate(
     """
     is_read = extractor == "llm"
     request = LlmExtractor(chat).request(schema) if chat is not None and is_read else ""
-    asked_for_facts = facts_request(chat, FACTS_TOKENS) if chat is not None else ""
+    asked_for_facts = facts_request(chat) if chat is not None else ""
     # What a prompt for facts has besides the text.
     empty = Passage("", "", "", 0, 0, 0, None, "", 0), Document("", "", "", "", "", "")
     prompt = sum(count_tokens(message["content"]) for message in fact_messages(*empty, FACTS_TOKENS))

@@ -71,7 +71,7 @@ def _all_documents(store: Store) -> Iterator[str]:
 def read_facts_of_passages(tools: Tools, chat: Chat, turn: Pass, plan: Plan | None) -> FactsRead:
     """Read the passages that lack facts, several at once, and commit as they come."""
     store = tools.store
-    request = facts_request(chat, FACTS_TOKENS)
+    request = facts_request(chat)
     known_failures = "" if tools.retry_failed else request
 
     def lacking() -> Iterator[Row]:
@@ -115,9 +115,7 @@ def _put_facts(
     commits: Commits, passage: Passage, document: Document, found: Extraction, before: Row
 ) -> tuple[int, dict[str, str]]:
     """Replace the facts of a passage; returns how many it has now, and which key elements were left out, and why.
-
-    ``before``: what its extraction counted.
-    """
+    ``before``: what its extraction counted."""
     usable, unnamed = without_inventions(found, passage, document.title)
     rows = fact_rows(passage, usable.facts, before["mentions"], document.title)
     malformed = Counter(dict(zip(before["malformedKinds"], before["malformedCounts"], strict=True)))

@@ -14,8 +14,7 @@ from kgplatform.neo4j.store import Parameters, Row, Store
 from kgplatform.query import load_query, query_names
 from kgplatform.records import Proposal
 from kgplatform.resolution import found_by
-from kgplatform.text.exact import exact_words
-from kgplatform.text.languages import language_of, search_terms
+from kgplatform.text.languages import exact_words, language_of, search_terms
 
 FORMAT_VERSION = 5
 """Of the graph: raised with every change that an older graph would have to be migrated for."""
@@ -27,10 +26,8 @@ OLDER_GRAPH = (
 
 
 def graph_state(store: Store) -> Row:
-    """What the graph knows about itself; empty for a new graph.
-
-    Raises ``StoreError`` for a later format, for half an import, and while the graph is imported or embedded again.
-    """
+    """What the graph knows about itself; empty for a new graph. Raises ``StoreError`` for a later format, for half an
+    import, and while the graph is imported or embedded again."""
     state = state_meanwhile(store)
     if "importing" in state or "reembedding" in state:
         refuse_meanwhile(store, ("import", "reembed"))
@@ -54,10 +51,8 @@ def state_meanwhile(store: Store) -> Row:
 
 
 def check_embedder(state: Row, embedder: Embedder) -> None:
-    """Raise ``EmbeddingMismatchError`` if the graph's vectors come from another model than ``embedder``.
-
-    Raises ``StoreError`` if some come from another, since embedding the graph again was interrupted.
-    """
+    """Raise ``EmbeddingMismatchError`` if the graph's vectors come from another model than ``embedder``. Raises
+    ``StoreError`` if some come from another, since embedding the graph again was interrupted."""
     if state.get("reembedding"):
         raise StoreError("Embedding the graph again was interrupted. Run `kgplatform reembed` once more to finish it.")
     stored = state.get("embeddingModel")
@@ -80,10 +75,8 @@ def define_graph(store: Store, embedder: Embedder) -> None:
 
 
 def record_embedder(store: Store, embedder: Embedder, *, reembedding: bool) -> None:
-    """Record the format, and that the graph's vectors are by ``embedder``; ``reembedding``: not all of them yet.
-
-    Raises ``InputError`` for vectors that are too long to be indexed.
-    """
+    """Record the format, and that the graph's vectors are by ``embedder``; ``reembedding``: not all of them yet. Raises
+    ``InputError`` for vectors that are too long to be indexed."""
     if embedder.dimension > _MOST_NUMBERS:
         raise InputError(
             f"The embedding model {embedder.name} makes vectors of {embedder.dimension:,} numbers, and Neo4j indexes "
@@ -106,8 +99,7 @@ def is_up_to_date(state: Row) -> bool:
 
 def bring_up_to_date(store: Store) -> None:
     """Give an older graph what it lacks: one of format 1 the properties by which key elements that belong together are
-    found, one of format 2 the nodes of proposed types, one of format 4 the words of passages as they were typed.
-    """
+    found, one of format 2 the nodes of proposed types, one of format 4 the words of passages as they were typed."""
     state = graph_state(store)
     if is_up_to_date(state):
         return

@@ -27,11 +27,9 @@ class _Introduced(Form):
     questions: list[str] = items(_QUESTIONS)
 
 
-def introduce(store: Store, chat: Chat, sources: Collection[str]) -> list[str]:
-    """Write a summary and questions to the documents of ``sources`` that have none for their text.
-
-    A line for people of each of these; where the model gave none, it says why, and the next time asks again.
-    """
+def introduced(store: Store, chat: Chat, sources: Collection[str]) -> list[str]:
+    """Write a summary and questions to the documents of ``sources`` that have none for their text. A line for people of
+    each of these; where the model gave none, it says why, and the next time asks again."""
     lines = []
     for row in store.read("ingest/not_introduced", sources=list(sources), passages=_PASSAGES):
         messages = render("ingest/introduce", fence=fence_for(row["text"]), text=row["text"])

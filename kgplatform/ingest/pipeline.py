@@ -21,9 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from kgplatform.concurrency.bounded import bounded_calls
 from kgplatform.concurrency.spans import Stopwatch
-from kgplatform.concurrency.workers import open_workers
+from kgplatform.concurrency.workers import bounded_calls, open_workers
 from kgplatform.errors import InputError
 from kgplatform.extract.schema import Expansion, Schema
 from kgplatform.ingest.bulk import FirstBuild
@@ -352,10 +351,8 @@ def _expansions(tools: Tools) -> str:
 
 
 def remove_documents(tools: Tools, documents: Sequence[str], passages: Sequence[str]) -> None:
-    """Remove documents by id, with their ``passages``, and settle what stays.
-
-    The documents go last: a removal that was killed can be asked for again by their names.
-    """
+    """Remove documents by id, with their ``passages``, and settle what stays. The documents go last: a removal that was
+    killed can be asked for again by their names."""
     tools.progress("removing", 0, len(passages))
     bring_up_to_date(tools.store)
     remove(tools.store, passages, (), documents)

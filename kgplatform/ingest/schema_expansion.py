@@ -87,8 +87,7 @@ Proposed = tuple[str, str, Sequence[Proposal]]
 
 class KnownGrowth:
     """How the schema ``seed`` grows by the passages in the graph, but for those of the documents ``without``, and by
-    ``add``. ``expansions``: the types that have the support by now; ``schema``: the seed with these.
-    """
+    ``add``. ``expansions``: the types that have the support by now; ``schema``: the seed with these."""
 
     def __init__(self, store: Store, seed: Schema, without: Iterable[str] = ()) -> None:
         self._store, self._seed = store, seed

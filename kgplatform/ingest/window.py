@@ -27,8 +27,7 @@ from itertools import count, groupby, islice
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from kgplatform.concurrency.stopping import NEVER, Stop
-from kgplatform.concurrency.threads import Breaker
+from kgplatform.concurrency.threads import NEVER, Breaker, Stop
 from kgplatform.concurrency.workers import LocalWorkers
 from kgplatform.errors import BudgetError, InputError, KgError, ModelError, ReplyError, StoppedError
 from kgplatform.extract import Extractor, make_extractor, request_of
@@ -204,9 +203,7 @@ class Window:
 
     def write(self, commits: Commits, request: str) -> list[Proposed]:
         """Hand what came of the passages over to ``commits``; returns those that were read, and what they propose.
-
-        ``request``: what a model was asked with. A passage for which its reply was of no use remembers it.
-        """
+        ``request``: what a model was asked with. A passage for which its reply was of no use remembers it."""
         found: list[Proposed] = []
         there = commits.still_there([passage.id for passage, _ in self.pending])
         for (passage, document), outcome in self.outcomes:
@@ -286,10 +283,8 @@ class Reading:
     mode: Mode
 
     def read(self, passage: Passage, document: Document, schema: Schema) -> ReadPassage:
-        """Extract from ``passage`` and bound it by ``schema``, which ``seed`` has become.
-
-        Raises ``ModelError`` or ``InputError`` as the extractor does, and ``ModelError`` where it fails otherwise.
-        """
+        """Extract from ``passage`` and bound it by ``schema``, which ``seed`` has become. Raises ``ModelError`` or
+        ``InputError`` as the extractor does, and ``ModelError`` where it fails otherwise."""
         by = self.extractor.name
         try:
             extraction = self.extractor.extract(passage, document, schema)
@@ -424,10 +419,8 @@ class PassageReader(Generic[T]):
     def read(
         self, items: Sequence[Item], work: Callable[[Passage, Document], T]
     ) -> Iterator[tuple[Item, T | FailedPassage]]:
-        """Each of ``items``, in order, with what came of it or that it failed, which ``failed`` collects.
-
-        Passages that were not reached before the budget was used up are left out.
-        """
+        """Each of ``items``, in order, with what came of it or that it failed, which ``failed`` collects. Passages that
+        were not reached before the budget was used up are left out."""
         works = [partial(self._unless_halted, work, *item) for item in items]
         results: list[Callable[[], T]] = [*works]
         if self._pool is not None:

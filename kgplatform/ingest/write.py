@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from kgplatform.concurrency.stopping import NEVER
+from kgplatform.concurrency.threads import NEVER
 from kgplatform.extract.grounded_names import lacks_a_number, stated_place
 from kgplatform.extract.schema import Schema, fault_of_name
 from kgplatform.neo4j.metadata import properties_of
@@ -44,10 +44,8 @@ Statement = tuple[str, dict[str, Any]]
 def document_statements(
     written: Sequence[tuple[Document, Sequence[Passage]]], other_texts: Collection[str] = ()
 ) -> list[Statement]:
-    """The statements that write documents, their passages and the reading order.
-
-    Those of ``other_texts`` lose the pages that a run of `kgplatform gist` made of the old text since it was laid off.
-    """
+    """The statements that write documents, their passages and the reading order. Those of ``other_texts`` lose the
+    pages that a run of `kgplatform gist` made of the old text since it was laid off."""
     changed = [document.id for document, _ in written if document.id in other_texts]
     names = [each.name for each in fields(Passage)]
     rows = [{name: getattr(passage, name) for name in names} for _, passages in written for passage in passages]
@@ -73,10 +71,8 @@ Replaced = Literal["facts", "everything"]
 def extraction_statements(
     rows: Rows, states: Sequence[Row], replaces: Replaced | None = None, read: Sequence[str] = ()
 ) -> list[Statement]:
-    """The statements that write ``rows`` and record the ``states`` of the passages that they came from.
-
-    ``replaces``: what the passages ``read`` said before is taken away first.
-    """
+    """The statements that write ``rows`` and record the ``states`` of the passages that they came from. ``replaces``:
+    what the passages ``read`` said before is taken away first."""
     ids = {"passages": list(read)}
     before: list[Statement] = []
     after: list[Statement] = []
@@ -303,11 +299,8 @@ def proposal_of(row: Row) -> Proposal:
 
 
 def fact_rows(passage: Passage, facts: Sequence[AtomicFact], mentions: Sequence[Row], title: str) -> Rows:
-    """The rows of atomic facts that a passage gets after it was extracted.
-
-    ``mentions``: the passage's entities with ``id``, ``key``, and the ``count`` and ``names`` of their mention, which
-    a key element of that name adds to.
-    """
+    """The rows of atomic facts that a passage gets after it was extracted. ``mentions``: the passage's entities with
+    ``id``, ``key``, and the ``count`` and ``names`` of their mention, which a key element of that name adds to."""
     rows = Rows(title=title)
     ids: dict[str, str] = {}
     for mention in sorted(mentions, key=lambda each: str(each["id"])):

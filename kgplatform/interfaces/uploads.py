@@ -148,10 +148,8 @@ class Uploads:
         return gone
 
     def put(self, staged: Staged) -> list[Path]:
-        """Put them where the graph reads them; earlier files of their names are set aside.
-
-        Those that a killed process has put there already stay. Raises ``InputError`` for one that is nowhere.
-        """
+        """Put them where the graph reads them; earlier files of their names are set aside. Those that a killed process
+        has put there already stay. Raises ``InputError`` for one that is nowhere."""
         if staged.folder.is_dir():
             staged.earlier.mkdir(exist_ok=True)
         for name in staged.names:

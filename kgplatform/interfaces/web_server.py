@@ -146,10 +146,8 @@ class QuietServer(uvicorn.Server):
 
 
 def listen(host: str, port: int | None, first: int = 8600) -> socket.socket:
-    """A socket at ``host`` and ``port``, 0 for any free port; None for the first free one from ``first`` on.
-
-    Raises ``InputError`` if there is none.
-    """
+    """A socket at ``host`` and ``port``, 0 for any free port; None for the first free one from ``first`` on. Raises
+    ``InputError`` if there is none."""
     return _first_bound(partial(_bound, host), host, port, first, "host", "port")
 
 

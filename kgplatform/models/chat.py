@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, TypeVar, cast, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict
 
-from kgplatform.concurrency.stopping import Stop
+from kgplatform.concurrency.threads import Stop
 from kgplatform.errors import BudgetError
 from kgplatform.prompt import Messages
 from kgplatform.records import Usage
@@ -91,10 +91,8 @@ class Ledger:
         self._lock = threading.Lock()
 
     def add(self, stage: str, usage: Usage, worth: Usage | None = None) -> None:
-        """Count ``usage``, also beyond the budget: what was running when it ran out is paid for.
-
-        ``worth``: what it would have been without a cache, if it came from one.
-        """
+        """Count ``usage``, also beyond the budget: what was running when it ran out is paid for. ``worth``: what it
+        would have been without a cache, if it came from one."""
         with self._lock:
             self._stages[stage] = self._stages.get(stage, Usage()) + usage
             self._worth[stage] = self._worth.get(stage, Usage()) + (worth or usage)
@@ -130,11 +128,8 @@ class Metered(Protocol):
     """A model, for language or for embeddings, that can work for a run of its own."""
 
     def within(self, *, meter: Ledger | None = None, stop: Stop | None = None) -> Any:
-        """The same model, on the same connections and cache, for a piece of work.
-
-        ``meter`` counts what that spends, beside the ledgers that count it already; ``stop`` ends its waits, in place
-        of the one before.
-        """
+        """The same model, on the same connections and cache, for a piece of work. ``meter`` counts what that spends,
+        beside the ledgers that count it already; ``stop`` ends its waits, in place of the one before."""
 
 
 def within(model: M, *, meter: Ledger | None = None, stop: Stop | None = None) -> M:

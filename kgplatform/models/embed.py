@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from kgplatform.concurrency import plug_ins
 from kgplatform.concurrency.maven import Report
 from kgplatform.concurrency.spans import span
-from kgplatform.concurrency.stopping import NEVER, Stop
-from kgplatform.concurrency.threads import side_by_side
+from kgplatform.concurrency.threads import NEVER, Stop, side_by_side
 from kgplatform.errors import BudgetError, ModelError, SettingError, to_install
 from kgplatform.models.chat import Ledger
 from kgplatform.models.failures import BadAnswerError
@@ -54,10 +53,8 @@ class MultilingualE5:
         """The engine uses all processors for one call, and one room to compute in."""
 
     def embed(self, texts: Sequence[str], batch: int, stop: Stop) -> Vectors:
-        """``(n, 384)``, rows of length 1. A long text is cut into windows, whose vectors are averaged.
-
-        Raises ``StoppedError`` between two batches.
-        """
+        """``(n, 384)``, rows of length 1. A long text is cut into windows, whose vectors are averaged. Raises
+        ``StoppedError`` between two batches."""
         vectors = np.empty((len(texts), self._model.dim), dtype=np.float32)
         for is_query in (False, True):
             rows = [row for row, text in enumerate(texts) if text.startswith(_E5_QUERY) is is_query]
@@ -101,8 +98,7 @@ class Embedder(Protocol):
 
 def embed_question(embedder: Embedder, text: str) -> Vectors:
     """The vector ``(dimension,)`` of a question. An embedder may have ``question(text)``, which words it as its model
-    was trained to see questions; texts that are searched are embedded as they are.
-    """
+    was trained to see questions; texts that are searched are embedded as they are."""
     worded: Callable[[str], str] = getattr(embedder, "question", str)
     vector: Vectors = embedder.embed([worded(text)])[0]
     return vector
@@ -120,8 +116,7 @@ def embed_what_can_be(embedder: Embedder, texts: Sequence[str]) -> Embedded:
 
 def least_cosines(embedder: Embedder) -> tuple[float, float]:
     """From which cosines on two names (where the settings do not say it) and two words may mean one thing: models
-    differ. Of models that were not measured, those of all-MiniLM-L6-v2.
-    """
+    differ. Of models that were not measured, those of all-MiniLM-L6-v2."""
     if embedder.name == MULTILINGUAL:
         return _E5_SAME_AS, _E5_SAME_FORM
     own = OWN_MODELS.get(embedder.name.removeprefix("local:"), OWN_MODELS["all-MiniLM-L6-v2"])
@@ -144,8 +139,7 @@ class LocalEmbedder:
     """``local:MODEL``, loaded on the first use. The weights of the platform's own models (``OWN_MODELS``) are fetched
     once, into the folder of ``settings.neo4j_jars``, and ``report`` is told; those of ``multilingual-e5-small`` come
     with an extra. Any other is a sentence-transformers model, by path or hub name. Nothing is printed. A text that
-    occurs twice is embedded once; a long one is read to its end.
-    """
+    occurs twice is embedded once; a long one is read to its end."""
 
     def __init__(self, model: str, settings: Settings, report: Report = lambda line: None, batch: int = BATCH) -> None:
         self.name: str = f"local:{model}"
@@ -278,9 +272,7 @@ class _One:
 
 def embed_each(ask: Ask, texts: Sequence[str], learnt: Learnt, at_once: int) -> Embedded:
     """What ``ask`` gives for each of ``texts``, of which there is one at least; ``at_once`` calls at the same time.
-
-    Raises ``ModelError`` if it is not a text that fails, but the model.
-    """
+    Raises ``ModelError`` if it is not a text that fails, but the model."""
     distinct = list(dict.fromkeys(texts))
     cut = [_parts(text, count_tokens(text) // learnt.too_long + 1) for text in distinct]
     flat = [part for parts in cut for part in parts]
@@ -314,22 +306,17 @@ def _asked(ask: Ask, texts: list[str], learnt: Learnt, is_up: bool = False) -> l
         raise
     except ModelError as error:
         if not is_up:
-            _check(ask, error)
+            try:  # where it cannot embed one word either, the model is at fault, not the texts
+                ask([_ONE_WORD], False)
+            except BudgetError:
+                raise
+            except ModelError:
+                raise error from error.__cause__
         return _halved(ask, texts, learnt, error)
     good = usable(vectors)
     rest = [text for text, is_vector in zip(texts, good, strict=True) if not is_vector]
     again = iter(_asked(ask, rest, learnt, True) if rest else ())
     return [_One(unit(row[None])[0]) if ok else next(again) for row, ok in zip(vectors, good, strict=True)]
-
-
-def _check(ask: Ask, error: ModelError) -> None:
-    """Raise ``error`` if the model cannot embed one word."""
-    try:
-        ask([_ONE_WORD], False)
-    except BudgetError:
-        raise
-    except ModelError:
-        raise error from error.__cause__
 
 
 def _halved(ask: Ask, texts: list[str], learnt: Learnt, error: ModelError) -> list[_One]:
@@ -397,8 +384,7 @@ class PartialEmbedder:
         """See ``Embedder``. A call that fails is halved, if the model still embeds a word by itself; otherwise it is
         the model that fails, and the error is raised. What both halves give tells how many texts a call may have. One
         text that fails is too long if as many other words fail too: then it is halved as well, and the vectors of its
-        parts are averaged. What was learnt is kept.
-        """
+        parts are averaged. What was learnt is kept."""
         if not texts:
             return Embedded(np.zeros((0, self.dimension), dtype=np.float32))
         return embed_each(self._ask, texts, self._learnt, self._threads)

@@ -30,10 +30,8 @@ from pydantic_core import PydanticUseDefault
 
 
 def text(most: int, default: Any = "") -> Any:
-    """A text that the server may let grow to ``most`` characters; a longer one is read all the same.
-
-    ``default``: ``...`` for a field that must be there.
-    """
+    """A text that the server may let grow to ``most`` characters; a longer one is read all the same. ``default``:
+    ``...`` for a field that must be there."""
     return Field(default, json_schema_extra={"maxLength": most})
 
 

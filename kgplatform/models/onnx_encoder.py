@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgplatform.concurrency.maven import FetchError, Report, fetch, read_lock
-from kgplatform.concurrency.stopping import Stop
-from kgplatform.concurrency.threads import side_by_side
+from kgplatform.concurrency.threads import Stop, side_by_side
 from kgplatform.errors import ModelError
 
 Range = tuple[float, float]
@@ -303,8 +302,7 @@ class OnnxEncoder:
 
     def embed(self, texts: Sequence[str], batch: int, stop: Stop) -> Vectors:
         """``(n, 384)``, rows of length 1; at most ``batch`` texts at once. A text longer than the model reads is cut
-        into windows of even length, whose vectors are averaged. Raises ``StoppedError`` between two batches.
-        """
+        into windows of even length, whose vectors are averaged. Raises ``StoppedError`` between two batches."""
         windows: list[list[int]] = []
         owners: list[int] = []
         for number, encoding in enumerate(self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)):

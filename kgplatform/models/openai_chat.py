@@ -20,12 +20,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from kgplatform.concurrency.spans import span
-from kgplatform.concurrency.stopping import Stop
 from kgplatform.concurrency.system import BINARY
+from kgplatform.concurrency.threads import Stop
 from kgplatform.errors import ModelError, ReplyError, SettingError
 from kgplatform.models.chat import FREE_TEXT, Chat, Ledger, Reply, Wanted, within
 from kgplatform.models.failures import BadAnswerError, FaultError, RefusedError
-from kgplatform.models.json_text import circles, split_thoughts
+from kgplatform.models.reply import circles, split_thoughts
 from kgplatform.models.request import (
     NOTHING,
     Abilities,
@@ -275,10 +275,8 @@ class OpenAIChat(ServedModel):
         return _from_cache(Reply(kept.text, usage_of({"usage": figures}, asked.messages, kept.text), cut_off=False))
 
     def _shared(self, asked: _Asked) -> Reply:
-        """The reply: from the thread that is already asking for it, or by asking.
-
-        Where that thread is stopped, one of those that wait for it asks in its place, and the others wait for that one.
-        """
+        """The reply: from the thread that is already asking for it, or by asking. Where that thread is stopped, one of
+        those that wait for it asks in its place, and the others wait for that one."""
         while True:
             mine: Future[Reply | None] = Future()
             with self._lock:
@@ -484,10 +482,8 @@ class Trial:
 
 
 def try_model(chat: Chat | None, settings: Settings, ledgers: Sequence[Ledger], stop: Stop) -> Trial:
-    """Call ``chat`` once, without retries and the cache; all ``ledgers`` count it.
-
-    Raises ``SettingError`` for None, and what the call raises.
-    """
+    """Call ``chat`` once, without retries and the cache; all ``ledgers`` count it. Raises ``SettingError`` for None,
+    and what the call raises."""
     if chat is None:
         raise SettingError("No language model is set. Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own.")
     if not isinstance(chat, OpenAIChat):

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from kgplatform.concurrency.stopping import NEVER, Stop
+from kgplatform.concurrency.threads import NEVER, Stop
 from kgplatform.errors import OWN, InputError, KgError, ModelError
 from kgplatform.models.chat import FREE_TEXT, Chat, Ledger, ManyModels, Metered, Reply, Wanted
 from kgplatform.models.embed import Embedder, Learnt, PartialEmbedder, usable

@@ -20,7 +20,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from kgplatform.concurrency.stopping import Stop
+from kgplatform.concurrency.threads import Stop
 from kgplatform.settings import MOST_CALLS
 
 _WORTH = 0.25
@@ -125,11 +125,8 @@ class Pace:
             self._admit()
 
     def left(self, turn: Turn) -> float:
-        """The seconds for which ``turn`` may still be silent.
-
-        Before its first token it may wait at the server for others: what the server says to them counts for it too,
-        and time to read the prompt comes on top.
-        """
+        """The seconds for which ``turn`` may still be silent. Before its first token it may wait at the server for
+        others: what the server says to them counts for it too, and time to read the prompt comes on top."""
         with self._lock:
             since, patience = turn.last, self._patience
             if turn.begun is None:

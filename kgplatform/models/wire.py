@@ -25,8 +25,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 from urllib.parse import urlsplit
 
-from kgplatform.concurrency.stopping import NEVER, Stop
-from kgplatform.concurrency.threads import LoopThread
+from kgplatform.concurrency.threads import NEVER, LoopThread, Stop
 from kgplatform.errors import ModelError, ReplyError, SettingError
 from kgplatform.models.chat import Ledger
 from kgplatform.models.failures import TIME_OUT_RETRIES, BadAnswerError, is_transient, retry_after, translated, why

@@ -37,10 +37,8 @@ def announced_browser(settings: Settings, connection: Connection, address: str) 
 
 
 def browser_url_of(settings: Settings, connection: Connection) -> str | None:
-    """Where a person opens Neo4j Browser on this graph: ``kgplatform browser`` if it runs, else the server's own.
-
-    None for a given server without the former: where that has its Browser is not known.
-    """
+    """Where a person opens Neo4j Browser on this graph: ``kgplatform browser`` if it runs, else the server's own. None
+    for a given server without the former: where that has its Browser is not known."""
     said = loaded(dict[str, Any], _file(settings)) or {}
     pid = said.get("pid")
     lives = isinstance(pid, int) and process_mark(pid) == said.get("began")

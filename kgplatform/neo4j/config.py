@@ -103,10 +103,8 @@ Files = Sequence[tuple[str, str]]
 
 
 def import_arguments(home: Path, heap: str, nodes: Files, relationships: Files) -> list[str]:
-    """Arguments for ``java`` that make the server's database of files in the folder in which it runs.
-
-    Nodes have numbers from 0 on, those of all files together.
-    """
+    """Arguments for ``java`` that make the server's database of files in the folder in which it runs. Nodes have
+    numbers from 0 on, those of all files together."""
     return [
         f"-Xmx{heap}",
         *_admin_tool(home),
@@ -178,10 +176,7 @@ def locked_jars() -> list[Jar]:
 
 def install(folder: Path, report: Report, *, recheck: bool = False, only: str = "") -> list[Path]:
     """Make sure that every jar, or that of the artifact ``only``, lies whole in ``folder``; return them in the order of
-    the class path.
-
-    ``recheck`` reads every file again even if nothing seems to have changed. Raises ``ServerError``.
-    """
+    the class path. ``recheck`` reads every file again even if nothing seems to have changed. Raises ``ServerError``."""
     jars = [jar for jar in locked_jars() if only in ("", jar.artifact)]
     try:
         return fetch(folder, jars, f"Neo4j {VERSION}", report, recheck=recheck)

@@ -120,10 +120,8 @@ def choose(machine: Machine, store: StoreSize, given: Memory = UNSET) -> Memory:
 
 
 def advice(machine: Machine, store: StoreSize, now: Memory, given: Memory = UNSET) -> str:
-    """One sentence on what to do where ``now`` is too little for the graph; empty where it is enough.
-
-    ``machine.free``: what would be free without the server. ``given``: what is set.
-    """
+    """One sentence on what to do where ``now`` is too little for the graph; empty where it is enough. ``machine.free``:
+    what would be free without the server. ``given``: what is set."""
     if _is_enough(machine, store, now):
         return ""
     files = f"{_words(store.paged)} of records and {_words(store.mapped)} of search indexes"
@@ -195,10 +193,8 @@ def _is_enough(machine: Machine, store: StoreSize, memory: Memory) -> bool:
 
 
 def _group_limits(groups: Path, own: Path) -> list[tuple[int, int]]:
-    """What the control groups of this process may use, and what they do use that cannot be freed, in bytes.
-
-    Both kinds of groups of Linux, from the process's own up to the outermost. Elsewhere there are none.
-    """
+    """What the control groups of this process may use, and what they do use that cannot be freed, in bytes. Both kinds
+    of groups of Linux, from the process's own up to the outermost. Elsewhere there are none."""
     if not own.is_file():
         return []
     found = []

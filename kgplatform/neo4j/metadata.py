@@ -85,10 +85,8 @@ def metadata_of(properties: Iterable[Sequence[Any]]) -> dict[str, MetadataValue]
 
 
 def conditions(where: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """``where`` as ``search/documents_where`` wants it: of each property the values, any of which will do.
-
-    Raises ``InputError`` for what can be no metadata.
-    """
+    """``where`` as ``search/documents_where`` wants it: of each property the values, any of which will do. Raises
+    ``InputError`` for what can be no metadata."""
     if not isinstance(where, Mapping):  # as of a filter of the map, which nothing looked at before
         raise wrong_value("where", where, "it must be a dictionary")
     found = []

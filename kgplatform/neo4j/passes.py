@@ -25,8 +25,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Literal
 
-from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.concurrency.system import machine
+from kgplatform.concurrency.threads import NEVER, Stop
 from kgplatform.errors import InputError, KgError, ServerError, StoreError
 from kgplatform.neo4j.process import is_gone, own_mark
 from kgplatform.neo4j.store import Row, Store
@@ -146,8 +146,7 @@ class Pass:
 
     def _asked_again(self, turn: Turn, gone: Sequence[str], before: list[Row]) -> list[Row]:
         """As ``_asked``. One of this machine that this pass waits for may have stopped the server for a while, and have
-        made its database anew.
-        """
+        made its database anew."""
         is_near = any(row["id"].partition("|")[0] == machine() and not is_over(row["id"]) for row in before)
         try:
             if is_near:

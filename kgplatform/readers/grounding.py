@@ -25,7 +25,7 @@ from babel import Locale
 from unicode_rbnf import FormatPurpose, RbnfEngine
 from unicode_rbnf.engine import RbnfError
 
-from kgplatform.readers.numbering import Numbering, joined
+from kgplatform.readers.window import Numbering, joined
 from kgplatform.records import Citation, Statement
 from kgplatform.text import UNSPACED, WORD
 from kgplatform.text.languages import ENGLISH, NAMES, is_common, language_of, scripts_of, stems
@@ -52,11 +52,8 @@ class Grounded:
 
 
 def ground(answer: str, shown: Numbering, evidence: Sequence[str] = ()) -> Grounded:
-    """What ``answer`` rests on among what was ``shown``.
-
-    ``evidence``: numbers that the reply names apart from its statements; where none of these has a number itself, they
-    stand at the end and are those of all.
-    """
+    """What ``answer`` rests on among what was ``shown``. ``evidence``: numbers that the reply names apart from its
+    statements; where none of these has a number itself, they stand at the end and are those of all."""
     answer = settled(answer)
     meant = marks_in(answer)
     named = {number: shown.sources(number) for number in (*meant, *evidence)}

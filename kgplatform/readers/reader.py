@@ -202,10 +202,8 @@ class AnswerOptions:
 
 
 def window_option() -> Any:
-    """The option of the readers that divide the window of the model among the parts of their prompts.
-
-    None: the window that the model has (``Run.context``).
-    """
+    """The option of the readers that divide the window of the model among the parts of their prompts. None: the window
+    that the model has (``Run.context``)."""
     return option(
         None,
         "maximum tokens of a prompt and its reply; by default the model's context window",

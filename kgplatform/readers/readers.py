@@ -85,11 +85,8 @@ def stages_by_reader() -> dict[str, Sequence[str]]:
 
 
 def options_for(name: str, given: Mapping[str, Any]) -> Any:
-    """The options of the reader ``name``, those that are not ``given`` as it has them by default.
-
-    Raises ``InputError`` for a reader that does not exist, an option that it does not have, and a value of another
-    type or out of bounds.
-    """
+    """The options of the reader ``name``, those that are not ``given`` as it has them by default. Raises ``InputError``
+    for a reader that does not exist, an option that it does not have, and a value of another type or out of bounds."""
     reader = find(name)
     known = {option.name for option in reader.options}
     if foreign := [each for each in given if each not in known]:

@@ -108,16 +108,14 @@ def judged(
 
 def shares(result: SearchResult, question: str) -> list[float]:
     """Of each passage, how much of ``question`` its best sentence has together with the title: what ``judged`` weighs
-    beside the cosine.
-    """
+    beside the cosine."""
     lines = [_lines(passage) for passage in result.passages[:_MOST]]
     return _shares(lines, result.passages, Asked.among(question, [line.stems for each in lines for line in each]))
 
 
 def judged_answer(answer: Answer, embedder: str) -> Answer:
     """``answer`` with its evidence judged. How relevant passages are is known of a search alone, without a model: a
-    reader searches for parts of the question too, and their cosines are with those.
-    """
+    reader searches for parts of the question too, and their cosines are with those."""
     searched = embedder if answer.text is None else ""
     return replace(answer, evidence=judged(answer.evidence, answer.question, searched))
 
@@ -151,10 +149,8 @@ def _lines(passage: FoundPassage) -> list[_Line]:
 
 
 def _best(lines: Sequence[_Line], title: str, asked: Asked) -> Quote | None:
-    """The first of those that share most with the question.
-
-    Words of the title count only where nothing else is shared: all of the text is about that ("He died in 1892").
-    """
+    """The first of those that share most with the question. Words of the title count only where nothing else is shared:
+    all of the text is about that ("He died in 1892")."""
     beside = asked.without(stems_of(title))
     counted = beside if any(_worth(line, beside) for line in lines) else asked
     best = max(lines, key=lambda line: _worth(line, counted), default=None)

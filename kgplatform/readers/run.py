@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 
 from kgplatform.concurrency.spans import past_span
-from kgplatform.concurrency.stopping import Stop
+from kgplatform.concurrency.threads import Stop
 from kgplatform.errors import KgError, ModelError, ReplyError, StoppedError
 from kgplatform.models.chat import FREE_TEXT, Chat, Ledger, Reply, Wanted
 from kgplatform.models.reply import Show

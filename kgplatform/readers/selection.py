@@ -13,9 +13,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.relevance import Asked, stems_of
-from kgplatform.readers.window import tokens
+from kgplatform.readers.window import Numbering, tokens
 from kgplatform.records import FoundFact, FoundPassage, SearchResult
 from kgplatform.text.languages import language_of
 from kgplatform.text.sentences import numbered
@@ -99,10 +98,7 @@ def around_best(
     sentences: Sequence[tuple[int, frozenset[str]]], asked: Asked, room: int, least: float = 0.0
 ) -> tuple[set[int], int]:
     """The numbers of the sentences that have most of the question, ``least`` of it at least, with those beside them,
-    and what they cost.
-
-    All of these if they fit; never none, if there are any.
-    """
+    and what they cost. All of these if they fit; never none, if there are any."""
     kept: set[int] = set()
     spent = 0
     by_share = sorted(range(len(sentences)), key=lambda place: (-asked.share(sentences[place][1]), place))

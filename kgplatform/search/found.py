@@ -90,9 +90,7 @@ def facts_found(rows: Iterable[Row], route: str) -> Found:
 
 def rank_scores(rankings: Iterable[Sequence[Key]], shift: int = _RANK_SHIFT) -> dict[Key, float]:
     """Reciprocal rank fusion: ids that stand high in several rankings have more, in the order in which they come up.
-
-    ``shift``: with 0 the first place alone counts twice as much as the second.
-    """
+    ``shift``: with 0 the first place alone counts twice as much as the second."""
     scores: dict[Key, float] = {}
     for ranking in rankings:
         for rank, item in enumerate(ranking, start=1):

@@ -112,8 +112,7 @@ def fuse(graph: Neighbourhood) -> Scores:
 
 def _spread_evenly(graph: Neighbourhood) -> Neighbourhood:
     """``graph`` with cosines in a scale of which the temperatures are: embedding models differ in how far theirs lie
-    apart, and so do questions.
-    """
+    apart, and so do questions."""
     known = graph.passage_cosine[~np.isnan(graph.passage_cosine)]
     if known.size < 2:
         return graph
@@ -266,8 +265,7 @@ def _title_links(graph: Neighbourhood, rarity: Floats) -> tuple[Indices, Indices
 
 def page_rank(walk: csr_array, restart: Floats) -> Floats:
     """Where the mass of each column of ``restart`` (nodes, n) is after the walk. A column keeps its sum, because an
-    isolated node's mass goes back to the start.
-    """
+    isolated node's mass goes back to the start."""
     isolated = np.asarray(walk.sum(axis=0)).ravel() == 0
     mass = restart
     for _ in range(ITERATIONS):
@@ -278,8 +276,7 @@ def page_rank(walk: csr_array, restart: Floats) -> Floats:
 
 def _passage_scores(graph: Neighbourhood, mass: Floats, similarity: Floats) -> Floats:
     """The log of each walk's PageRank and the similarity, each scaled to 0..1, weighted; the first column of ``mass``
-    is the walk from all seeds. An unknown similarity counts as the lowest known one.
-    """
+    is the walk from all seeds. An unknown similarity counts as the lowest known one."""
     if not mass[:, 0].any():
         return np.zeros(len(mass))
     known = ~np.isnan(similarity)

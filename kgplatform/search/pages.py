@@ -149,10 +149,8 @@ class Pages:
         return RankedPages(tuple(row["id"] for row in rows), queries)
 
     def best_by_words(self, count: int) -> RankedPages:
-        """The ``count`` best pages by the words of their full text: Okapi BM25 over these pages and no others.
-
-        All text of the pages is read, some pages at a time. Those without a word of the question are left out.
-        """
+        """The ``count`` best pages by the words of their full text: Okapi BM25 over these pages and no others. All text
+        of the pages is read, some pages at a time. Those without a word of the question are left out."""
         found = self.all()
         queries = list(found.queries)
 

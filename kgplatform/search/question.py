@@ -9,8 +9,16 @@ from functools import cached_property
 from kgplatform.errors import InputError
 from kgplatform.models.embed import Embedder, embed_question, knows_english_only
 from kgplatform.text import UNSPACED, WORD_RUN, is_unspaced, normalise_name, tidy
-from kgplatform.text.exact import Phrase, named_in, spellings_of
-from kgplatform.text.languages import ENGLISH, full_text_query, is_common, language_of, search_terms
+from kgplatform.text.languages import (
+    ENGLISH,
+    Phrase,
+    full_text_query,
+    is_common,
+    language_of,
+    named_in,
+    search_terms,
+    spellings_of,
+)
 
 _LONGEST_NAME = 12
 """Words of a name that a question is searched for."""
@@ -105,10 +113,8 @@ def asked(text: str) -> str:
 
 
 def full_text_words(text: str) -> str:
-    """The words of ``text`` as a query that Lucene cannot read as operators, wildcards or fields.
-
-    Of Chinese and the like, pairs of letters: the index has each letter as a word, and a pair is two of them in a row.
-    """
+    """The words of ``text`` as a query that Lucene cannot read as operators, wildcards or fields. Of Chinese and the
+    like, pairs of letters: the index has each letter as a word, and a pair is two of them in a row."""
     language = language_of(text)
     words: list[str] = []
     for word in WORD_RUN.findall(text)[:_MOST_WORDS]:
@@ -126,8 +132,7 @@ def names_in(text: str) -> tuple[str, ...]:
 
 def runs_in(text: str) -> list[str]:
     """Every run of words of ``text``, with the punctuation inside it, as it is written; where no white space parts
-    words, every run of two letters and more.
-    """
+    words, every run of two letters and more."""
     spans = [match.span() for match in WORD_RUN.finditer(text)][:_MOST_WORDS]
     runs = [
         text[spans[first][0] : spans[last][1]]

@@ -13,8 +13,7 @@ from kgplatform.search.communities import check_tree
 from kgplatform.search.found import Found, Hop, Path, best, best_scores, facts_found, rank_scores
 from kgplatform.search.fuse import COSINE_SHARE, COSINE_SHARE_BY_WORDS
 from kgplatform.search.question import Question
-from kgplatform.text.exact import Phrase
-from kgplatform.text.languages import full_text_query
+from kgplatform.text.languages import Phrase, full_text_query
 
 NEAREST = 50
 """Fewest that a vector index is asked for: asked for 10 passages, it finds 0.94 of the nearest; asked for 50, all."""
@@ -49,8 +48,7 @@ def passage_route(store: Store, question: Question, top_k: int) -> Found:
 
 def cosine_share(question: Question, has_foreign: bool) -> float:
     """What the cosine has of a passage's similarity. Little where the embedding model does not know the question's
-    language, and there are texts in another language than English (``has_foreign``) that share words with it.
-    """
+    language, and there are texts in another language than English (``has_foreign``) that share words with it."""
     return COSINE_SHARE_BY_WORDS if question.by_words and has_foreign else COSINE_SHARE
 
 
@@ -158,10 +156,8 @@ def path_found(paths: list[Path]) -> Found:
 
 
 def walk(store: Store, question: Question, starts: list[str], depth: int) -> list[Path]:
-    """The best paths of 1 to ``depth`` hops, best first: hop by hop, the best 10 of each length walk on.
-
-    Only facts between two entities lead anywhere. A path and its reverse are one.
-    """
+    """The best paths of 1 to ``depth`` hops, best first: hop by hop, the best 10 of each length walk on. Only facts
+    between two entities lead anywhere. A path and its reverse are one."""
     found: list[Path] = []
     beam = [Path(start, "") for start in starts]
     steps = _steps(store, question, starts, BEAM if depth > 1 else 0)  # the first two hops in one round trip
@@ -177,10 +173,8 @@ def walk(store: Store, question: Question, starts: list[str], depth: int) -> lis
 
 
 def _best_ways(beam: list[Path], steps: Mapping[str, list[Row]]) -> list[list[Path]]:
-    """The best paths that are one hop longer, those over the same facts together, whichever way they walk them.
-
-    A path is made only of what stays: of a hundred hops ten do.
-    """
+    """The best paths that are one hop longer, those over the same facts together, whichever way they walk them. A path
+    is made only of what stays: of a hundred hops ten do."""
     longer = [
         (
             -(sum(hop.cosine for hop in path.hops) + row["cosine"]) / (len(path.hops) + 1),
@@ -280,8 +274,7 @@ class Term:
 @dataclass(frozen=True, slots=True)
 class Terms:
     """What a question names: the longest phrases that any passage has, and those that none has (``missing``), which is
-    None where nothing is named, or the graph is one of an earlier version.
-    """
+    None where nothing is named, or the graph is one of an earlier version."""
 
     held: tuple[Term, ...] = ()
     missing: tuple[str, ...] | None = None
@@ -307,9 +300,8 @@ def held_terms(store: Store, question: Question) -> Terms:
 
 
 def lifted(scores: Mapping[str, float], terms: Sequence[Term]) -> dict[str, float]:
-    """``scores`` of passages, dealt out anew so that those come first which have a sign that few have, and the best
-    of each other term among the first three.
-    """
+    """``scores`` of passages, dealt out anew so that those come first which have a sign that few have, and the best of
+    each other term among the first three."""
     if not terms:
         return dict(scores)
     order = best(scores, len(scores))

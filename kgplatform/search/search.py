@@ -75,8 +75,10 @@ def search(
     """
     started = time.perf_counter()
     for name in (route, *without):
-        check_route(name)
-    check_top_k(top_k)
+        if name not in SEARCHES:
+            raise InputError(unknown("route", str(name), sorted(SEARCHES)))
+    if top_k < 1:
+        raise InputError("top_k must be at least 1.", "top_k")
     asked = Question(question, embedder)
     if within:
         found = _within(store, asked, route, top_k, documents, without)
@@ -89,18 +91,6 @@ def search(
     passages, facts, paths = look_up(store, found, top_k)
     seconds = round(time.perf_counter() - started, 4)
     return SearchResult(asked.text, passages, facts, seconds, paths, tuple(found.communities), missing=missing)
-
-
-def check_route(route: str) -> None:
-    """Raise ``InputError``, with the nearest name, for a route that does not exist."""
-    if route not in SEARCHES:
-        raise InputError(unknown("route", str(route), sorted(SEARCHES)))
-
-
-def check_top_k(top_k: int) -> None:
-    """Raise ``InputError`` for no results at all."""
-    if top_k < 1:
-        raise InputError("top_k must be at least 1.", "top_k")
 
 
 def keep_types(store: Store, found: Found, types: Sequence[str]) -> Found:
@@ -166,9 +156,7 @@ PATH_FACTS = 5
 
 def all_routes(store: Store, question: Question, without: Collection[str] = ()) -> Found:
     """Scores by the tempered personalised PageRank (docs/explanation/retrieval.md), for all that any route found.
-
-    Routes ``without`` take no part, nor does ``community`` where the graph has no finished tree.
-    """
+    Routes ``without`` take no part, nor does ``community`` where the graph has no finished tree."""
     vector, words = store.at_once(
         # On a core of its own, while the server finds what needs none.
         lambda store: question.vector,
@@ -318,10 +306,8 @@ def _neighbourhood(seeds: _Seeds, paths: list[Path], about: list[Row], around: R
 
 
 def _by_name(ids: Sequence[str], keys: Sequence[str]) -> tuple[dict[str, str], Indices]:
-    """Of each key the first of its ids; and the position of each element's key.
-
-    In the walk all elements of one name are one: their types come from different passages.
-    """
+    """Of each key the first of its ids; and the position of each element's key. In the walk all elements of one name
+    are one: their types come from different passages."""
     entities: dict[str, str] = {}
     for id_, key in sorted(zip(ids, keys, strict=True)):
         entities.setdefault(key, id_)
@@ -419,9 +405,7 @@ ROUTES_WITHIN = ("all", "bm25", "dense", "hybrid", "passage", "triple")
 
 def documents_where(store: Store, where: Mapping[str, Any]) -> list[str]:
     """The ids of the documents whose metadata are as ``where`` says: "author" is one of its values, and so is "year".
-
-    Raises ``InputError`` for what can be no metadata, and for a name that no document has.
-    """
+    Raises ``InputError`` for what can be no metadata, and for a name that no document has."""
     asked = conditions(where)
     found = [str(row["id"]) for row in store.read("search/documents_where", where=asked)]
     if not found:

@@ -105,10 +105,8 @@ class Statements:
         ), queries
 
     def run(self, statement: str, parameters: dict[str, Any], *, rows: int, timeout: float) -> Tried:
-        """Run ``statement``, if it may, for ``timeout`` seconds and ``rows`` rows at most.
-
-        Whatever is wrong with it is the ``fault``; only a server that does not answer raises, ``ServerError``.
-        """
+        """Run ``statement``, if it may, for ``timeout`` seconds and ``rows`` rows at most. Whatever is wrong with it is
+        the ``fault``; only a server that does not answer raises, ``ServerError``."""
         if why := why_refused(statement, parameters):
             return Tried(fault=why)
         started = time.perf_counter()

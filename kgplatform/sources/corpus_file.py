@@ -16,7 +16,7 @@ from io import BufferedReader
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from kgplatform.concurrency.bounded import BoundedCalls, ExceededError
+from kgplatform.concurrency.workers import BoundedCalls, ExceededError
 from kgplatform.errors import DocumentError, SettingError
 from kgplatform.neo4j.metadata import flat
 from kgplatform.records import Location, MetadataValue
@@ -41,8 +41,7 @@ _LONGEST_LINE = 100_000_000
 @dataclass(frozen=True, slots=True)
 class Fields:
     """The keys under which objects have their text and their title: the first that is there counts. ``encoding``: of
-    texts that are not UTF-8, where somebody says it.
-    """
+    texts that are not UTF-8, where somebody says it."""
 
     text: tuple[str, ...] = ("text", "context", "content", "contents", "body", "page_content", "passage")
     title: tuple[str, ...] = ("title", "corpus_name")

@@ -155,10 +155,8 @@ def _fit(text: str, start: int, end: int, max_tokens: int) -> int:
 
 
 def _is_inside_grapheme(text: str, start: int, at: int) -> bool:
-    """True between a letter and its marks, in an emoji sequence, a flag, or a syllable of Hangul letters.
-
-    ``start`` is known to be the beginning of a grapheme: flags are pairs of letters, counted from there.
-    """
+    """True between a letter and its marks, in an emoji sequence, a flag, or a syllable of Hangul letters. ``start`` is
+    known to be the beginning of a grapheme: flags are pairs of letters, counted from there."""
     if at == len(text):
         return False
     before, after = text[at - 1], text[at]
@@ -172,10 +170,8 @@ def _is_inside_grapheme(text: str, start: int, at: int) -> bool:
 
 
 def _pack(units: list[_Unit], max_tokens: int) -> list[int]:
-    """The index of the first unit of every passage. Token counts add up: no token spans two units.
-
-    A single letter may have more than ``max_tokens``: it fills a passage.
-    """
+    """The index of the first unit of every passage. Token counts add up: no token spans two units. A single letter may
+    have more than ``max_tokens``: it fills a passage."""
     if not units:
         return []
     total = [0, *accumulate(min(unit.tokens, max_tokens) for unit in units)]

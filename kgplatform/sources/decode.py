@@ -198,9 +198,7 @@ def _has_control(sample: bytes) -> bool:
 
 def _utf16(sample: bytes) -> str | None:
     """The UTF-16 byte order in which ``sample``, without a mark, reads well: the one with more common characters.
-
-    Without control bytes it cannot be UTF-16: every ASCII character would bring a zero.
-    """
+    Without control bytes it cannot be UTF-16: every ASCII character would bring a zero."""
     best = (0, "")
     for encoding in ("utf-16-le", "utf-16-be") if _has_control(sample) else ():
         try:

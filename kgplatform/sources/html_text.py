@@ -82,10 +82,8 @@ def visible_text(source: bytes) -> str:
 
 
 def shown_text(page: lxml.html.HtmlElement, *, all_tables: bool = False) -> str:
-    """The same of a page that is parsed: its scripts and styles are gone from it afterwards.
-
-    ``all_tables``: none of its tables lays the page out, so that each row is a line.
-    """
+    """The same of a page that is parsed: its scripts and styles are gone from it afterwards. ``all_tables``: none of
+    its tables lays the page out, so that each row is a line."""
     _strip_invisible(page)
     return _layout(page, all_tables=all_tables)
 

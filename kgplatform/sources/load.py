@@ -23,9 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from kgplatform.concurrency import plug_ins
-from kgplatform.concurrency.bounded import BoundedCalls, ExceededError, bounded_calls
-from kgplatform.concurrency.stopping import NEVER, Stop
-from kgplatform.concurrency.workers import LocalWorkers
+from kgplatform.concurrency.threads import NEVER, Stop
+from kgplatform.concurrency.workers import BoundedCalls, ExceededError, LocalWorkers, bounded_calls
 from kgplatform.errors import DocumentError, InputError, SettingError
 from kgplatform.records import Document, Passage, SkippedFile
 from kgplatform.settings import Settings
@@ -321,10 +320,8 @@ def load_within(
 def load_by(
     workers: LocalWorkers, paths: Sequence[str | Path], fields: Fields, calls: BoundedCalls, stop: Stop
 ) -> Iterator[Document | SkippedFile]:
-    """What ``load`` gives, parsed by ``workers``, within bounds like those of ``calls``, or by ``calls``.
-
-    Files are read here: other machines need not see them.
-    """
+    """What ``load`` gives, parsed by ``workers``, within bounds like those of ``calls``, or by ``calls``. Files are
+    read here: other machines need not see them."""
     bounds = calls.seconds, calls.megabytes
     ahead: deque[tuple[Path, int, Future[Loaded] | None]] = deque()
     held = 0

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote
 
-from kgplatform.concurrency.bounded import BoundedCalls
 from kgplatform.concurrency.files import Shards
+from kgplatform.concurrency.workers import BoundedCalls
 from kgplatform.errors import InputError
 from kgplatform.neo4j.metadata import NOTHING, Flat, flat, is_missing
 from kgplatform.records import Document, SkippedFile

@@ -88,9 +88,7 @@ def passage_title(name: str) -> str:
 
 def type_key(name: str) -> str:
     """The identity of a type's name: ``directed by``, ``directed_by``, ``Directed-By`` and ``directedBy`` are one.
-
-    Letters, digits and marks count, case and all else do not.
-    """
+    Letters, digits and marks count, case and all else do not."""
     letters = "".join(filter(in_word, unicodedata.normalize("NFKC", name)))
     return unicodedata.normalize("NFKC", letters.casefold())
 
@@ -282,8 +280,7 @@ def count_tokens(text: str) -> int:
 
 def tokens_more(text: str) -> float:
     """How many tokens more than ``count_tokens`` letters of other scripts and with accents may cost, with the tokenizer
-    that needs most for them.
-    """
+    that needs most for them."""
     if text.isascii():
         return 0.0
     letters = _NOT_ASCII.findall(text)

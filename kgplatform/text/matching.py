@@ -77,10 +77,8 @@ def find_statement(
 
 
 def find_names(name: str, text: str) -> list[Place]:
-    """All places where ``text`` names ``name``, from left to right: as written, or else folded.
-
-    A name begins and ends where words do. A short name in capitals is not its lower-case word ("IT", "it").
-    """
+    """All places where ``text`` names ``name``, from left to right: as written, or else folded. A name begins and ends
+    where words do. A short name in capitals is not its lower-case word ("IT", "it")."""
     name = name.strip()
     if not _says_something(name):
         return []
@@ -246,10 +244,8 @@ def fold_words(words: str) -> str:
 
 
 def is_bounded(text: str, start: int, end: int) -> bool:
-    """Whether ``text[start:end]`` begins and ends where words do.
-
-    Scripts without spaces and Korean, which adds its particles, have no such places: there every place will do.
-    """
+    """Whether ``text[start:end]`` begins and ends where words do. Scripts without spaces and Korean, which adds its
+    particles, have no such places: there every place will do."""
     if end < len(text) and _joined(text[end - 1], text[end]):
         return False
     if start == 0 or not _joined(text[start - 1], text[start]):

@@ -119,10 +119,8 @@ class Sentence:
 
 
 def sentences(text: str) -> Iterator[Sentence]:
-    """The sentences of ``text`` in order; lines that are not wrapped are sentences too.
-
-    None is longer than ``LONGEST_SENTENCE``, and each has a letter or a digit.
-    """
+    """The sentences of ``text`` in order; lines that are not wrapped are sentences too. None is longer than
+    ``LONGEST_SENTENCE``, and each has a letter or a digit."""
     for start, end, _ in ranked_sentences(text, LIKELY):
         for piece in _not_too_long(text, start, end):
             if _SAYS_SOMETHING.search(text, piece.start, piece.end):
@@ -267,9 +265,7 @@ def _is_heading(text: str, line: Sentence, below: Sentence) -> bool:
 
 def lines(text: str, label: str = "", only: Collection[int] | None = None) -> str:
     """The sentences of ``text``, one a line, with their numbers: "[2.3]" of a text with the ``label`` 2, else "[3]".
-
-    ``only``: the numbers of those that are shown, which keep them; where some are left out stands "…".
-    """
+    ``only``: the numbers of those that are shown, which keep them; where some are left out stands "…"."""
     shown, before = [], 0
     for number, place in enumerate(numbered(text), 1):
         if only is None or number in only:

@@ -120,10 +120,8 @@ def _listed(names: list[str], size: int) -> str:
 
 
 def central_facts(facts: Sequence[SaidFact], members: Sequence[str], count: int = _SENTENCES) -> list[SaidFact]:
-    """At most ``count`` of ``facts``, which together say most about ``members`` (ids, the most central first).
-
-    A member counts less with every fact that has it already, and sentences come before triples that say as much.
-    """
+    """At most ``count`` of ``facts``, which together say most about ``members`` (ids, the most central first). A member
+    counts less with every fact that has it already, and sentences come before triples that say as much."""
     weights = {member: 1 / (2 + rank) for rank, member in enumerate(members)}
     left = list({fact.sentence: fact for fact in reversed(facts)}.values())[::-1]
     chosen, used = list[SaidFact](), Counter[str]()
@@ -202,10 +200,8 @@ class NamesReply(Form):
     communities: list[list[str]] = items(PER_CALL, ...)
 
     def names(self, count: int) -> dict[int, tuple[str, list[int]]]:
-        """The name and the numbers of facts by the number, 1 to ``count``, of each community that is named once.
-
-        It is that of its facts; of one without facts, its place.
-        """
+        """The name and the numbers of facts by the number, 1 to ``count``, of each community that is named once. It is
+        that of its facts; of one without facts, its place."""
         found: dict[int, tuple[str, list[int]]] = {}
         several: set[int] = set()
         for place, item in enumerate(filter(None, self.communities), 1):

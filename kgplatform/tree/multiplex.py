@@ -69,10 +69,8 @@ def semantic_layer(vectors: Floats) -> Edges:
 
 
 def merged(layers: list[tuple[Edges, float]], size: int) -> Edges:
-    """One layer of several. Each is first scaled so that an entity's edges weigh 1 in the mean, then weighted.
-
-    Without scaling, the layer with more edges would decide. A layer without edges leaves its share to the others.
-    """
+    """One layer of several. Each is first scaled so that an entity's edges weigh 1 in the mean, then weighted. Without
+    scaling, the layer with more edges would decide. A layer without edges leaves its share to the others."""
     present = [(edges, weight) for edges, weight in layers if edges.weights.sum() > 0 and weight > 0]
     whole = sum(weight for _, weight in present)
     matrix = sparse.csr_array((size, size), dtype=np.float64)
@@ -108,10 +106,8 @@ def communities(edges: Edges, size: int) -> Indices:
 
 
 def by_leidenalg(graph: EntityGraph) -> Indices:
-    """(n,) communities: the same objective, its layers optimised side by side by leidenalg. Slower.
-
-    Measured on 19,000 entities: 30 times the time of ``communities``, for a quality that is no better.
-    """
+    """(n,) communities: the same objective, its layers optimised side by side by leidenalg. Slower. Measured on 19,000
+    entities: 30 times the time of ``communities``, for a quality that is no better."""
     size = graph.size
     scaled = [merged([(edges, 1.0)], size) for edges in (relation_layer(graph), semantic_layer(graph.vectors))]
     graphs = [igraph.Graph(n=size, edges=each.pairs, edge_attrs={"weight": each.weights}) for each in scaled]
@@ -147,10 +143,8 @@ def settled(edges: Edges, start: Indices, movable: NDArray[np.bool_], cost: floa
 
 
 def moved_nodes(between: Edges, sizes: Indices, start: Indices, fixed: NDArray[np.bool_], cost: float) -> Indices:
-    """(n,) communities of nodes by CPM, when those that are ``fixed`` stay in those of ``start``.
-
-    ``sizes``: (n,) for how many entities each node stands. ``between``: what the nodes have with each other.
-    """
+    """(n,) communities of nodes by CPM, when those that are ``fixed`` stay in those of ``start``. ``sizes``: (n,) for
+    how many entities each node stands. ``between``: what the nodes have with each other."""
     graph = igraph.Graph(n=len(sizes), edges=between.pairs)
     _, began = np.unique(start, return_inverse=True)
     partition = leidenalg.CPMVertexPartition(

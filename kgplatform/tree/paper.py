@@ -50,10 +50,8 @@ def represent(graph: EntityGraph, relation_vectors: Floats) -> Floats:
 
 
 def incidences(graph: EntityGraph) -> tuple[Indices, Indices, Indices]:
-    """Each statement as its entities see it: (entity, the other end or -1 for a value, relation).
-
-    A statement of an entity about itself is seen once.
-    """
+    """Each statement as its entities see it: (entity, the other end or -1 for a value, relation). A statement of an
+    entity about itself is seen once."""
     back = (graph.tails >= 0) & (graph.tails != graph.heads)
     ends = np.concatenate([graph.heads, graph.tails[back]])
     others = np.concatenate([graph.tails, graph.heads[back]])
@@ -68,9 +66,7 @@ def relation_counts(graph: EntityGraph) -> sparse.csr_array:
 
 def overlap(left: sparse.csr_array, right: sparse.csr_array) -> NDArray[np.float64]:
     """(a, b): the Jaccard index, sum of minima / sum of maxima, of each multiset of ``left`` with each of ``right``.
-
-    ``left``: (a, r) and ``right``: (b, r), whole numbers. Two empty multisets have nothing in common: 0.
-    """
+    ``left``: (a, r) and ``right``: (b, r), whole numbers. Two empty multisets have nothing in common: 0."""
     # min(x, y) is the number of j >= 1 with x >= j and y >= j.
     common = np.zeros((left.shape[0], right.shape[0]))
     highest = min(left.data.max(initial=0), right.data.max(initial=0))

@@ -182,9 +182,7 @@ def read_whole(store: Store, due: Due, progress: Progress) -> Part:
 
 def read_part(store: Store, due: Due, size: int, counts: Row, progress: Progress) -> Part | None:
     """What has changed, moved to where it belongs, with the communities that this touches; None if they are too many.
-
-    ``size``: entities of the graph. ``counts``: of the tree (``tree/counts``).
-    """
+    ``size``: entities of the graph. ``counts``: of the tree (``tree/counts``)."""
     most = size // _SHARE
     if size < LARGE or len(due.entities) > most:
         return None

@@ -30,10 +30,8 @@ CHANGED = "The graph changed while its entities were read. Run the same command 
 
 
 def read_entity_graph(store: Store, progress: Progress = SILENT) -> EntityGraph:
-    """The entities of the graph, with what facts say of them, in an order that depends on nothing but the graph.
-
-    Raises ``InputError`` if there are none, or if an ingest was interrupted.
-    """
+    """The entities of the graph, with what facts say of them, in an order that depends on nothing but the graph. Raises
+    ``InputError`` if there are none, or if an ingest was interrupted."""
     size = count_entities(store)
     columns = EntityColumns(size)
     for page in _pages(store, "tree/entities"):
@@ -218,7 +216,17 @@ def write_tree(store: Store, found: Changes, state: Row, name_due: bool, progres
     at_once = found.rows <= AT_ONCE
     if not at_once:
         store.write(set_state(treeState=WRITING))
-    words = _new_words(store, found, progress)
+    # Name and summary of each new community, from its central members and their facts.
+    wanted = found.new + found.renamed
+    words: dict[str, tuple[str, str]] = {}
+    for start in range(0, len(wanted), _READ):
+        batch = wanted[start : start + _READ]
+        facts = read_facts(store, found.graph, batch)
+        for community in batch:
+            members = central_members(found.graph, community)
+            summary = summary_of(facts[community.id], members, community.size)
+            words[community.id] = name_of(members, community.size), summary
+        progress("communities", len(words), len(wanted))
     together: list[Statement] = []
     for statement in _statements(found, words, name_due):
         if at_once:
@@ -272,21 +280,6 @@ def _statements(found: Changes, words: dict[str, tuple[str, str]], name_due: boo
         stream = iter(items)
         while part := list(islice(stream, _SLICE)):
             yield statement, {name: part}
-
-
-def _new_words(store: Store, found: Changes, progress: Progress) -> dict[str, tuple[str, str]]:
-    """Name and summary of each new community, from its central members and their facts."""
-    wanted = found.new + found.renamed
-    words: dict[str, tuple[str, str]] = {}
-    for start in range(0, len(wanted), _READ):
-        batch = wanted[start : start + _READ]
-        facts = read_facts(store, found.graph, batch)
-        for community in batch:
-            members = central_members(found.graph, community)
-            summary = summary_of(facts[community.id], members, community.size)
-            words[community.id] = name_of(members, community.size), summary
-        progress("communities", len(words), len(wanted))
-    return words
 
 
 def central_members(graph: EntityGraph, community: Community) -> list[tuple[str, str | None]]:

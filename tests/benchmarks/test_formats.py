@@ -22,7 +22,7 @@ from measure import MEGABYTE
 from peer_environments import NotInstalled, Peer, python_of
 from tables import Section, Table
 
-from kgplatform.concurrency.bounded import BoundedCalls
+from kgplatform.concurrency.workers import BoundedCalls
 from kgplatform.records import Document
 from kgplatform.sources.load import load
 from kgplatform.text import WORD

@@ -16,7 +16,7 @@ from stopped import LONG, Silent
 from tables import Section, Table
 
 from kgplatform import KnowledgeGraph
-from kgplatform.concurrency.stopping import Stop
+from kgplatform.concurrency.threads import Stop
 from kgplatform.errors import StoppedError
 from kgplatform.models.chat import Ledger
 from kgplatform.models.openai_chat import OpenAIChat

@@ -14,7 +14,7 @@ from bounded_children import children
 from bounded_work import die_once, fill, keep, noise, pid, steps
 from stopped import Working, until
 
-from kgplatform.concurrency.bounded import BoundedCalls, ExceededError
+from kgplatform.concurrency.workers import BoundedCalls, ExceededError
 from kgplatform.errors import StoppedError
 
 ENDLESS = "(a+)+$", "a" * 60 + "b"
@@ -102,7 +102,7 @@ def test_it_can_be_stopped_from_another_thread() -> None:
 
 SCRIPT = """
 import json, re, sys
-from kgplatform.concurrency.bounded import BoundedCalls
+from kgplatform.concurrency.workers import BoundedCalls
 calls = BoundedCalls(float(sys.argv[1]), 500)
 print(json.dumps(list(calls.each(range, 3))), flush=True)
 print(calls._child.pid, flush=True)

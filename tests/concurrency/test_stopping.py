@@ -19,8 +19,7 @@ from simulated_readers import reply
 from stopped import LONG, Silent, Working, threads, until
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.concurrency.stopping import NEVER, Stop
-from kgplatform.concurrency.threads import LoopThread, side_by_side
+from kgplatform.concurrency.threads import NEVER, LoopThread, Stop, side_by_side
 from kgplatform.errors import ModelError, StoppedError
 from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import HashEmbedder, OpenAIEmbedder

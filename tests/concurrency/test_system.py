@@ -62,7 +62,7 @@ with connect(embedder="hash:64") as kg:
 """
 
 BOUNDS = """
-from kgplatform.concurrency.bounded import BoundedCalls, ExceededError
+from kgplatform.concurrency.workers import BoundedCalls, ExceededError
 from kgplatform.concurrency.files import claim, file_lock
 from pathlib import Path
 

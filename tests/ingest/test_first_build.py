@@ -19,7 +19,7 @@ from corpora import FIELD, OTHERS, RECORDING, difference, extracted, invented, p
 from graph_state import snapshot
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.concurrency.stopping import NEVER, Stop
+from kgplatform.concurrency.threads import NEVER, Stop
 from kgplatform.errors import InputError, ServerError, StoppedError, StoreError
 from kgplatform.ingest.pipeline import IngestReport
 from kgplatform.models.embed import HashEmbedder

@@ -10,6 +10,6 @@ def children(*, recursive: bool = False) -> list[psutil.Process]:
     found = []
     for each in psutil.Process().children(recursive=recursive):
         with suppress(psutil.NoSuchProcess):  # as a zombie is, too
-            if "concurrency.bounded" in " ".join(each.cmdline()):
+            if "serve_within" in " ".join(each.cmdline()):
                 found.append(each)
     return found

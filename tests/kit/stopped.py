@@ -6,7 +6,7 @@ from typing import Any
 
 import psutil
 
-from kgplatform.concurrency.stopping import Stop
+from kgplatform.concurrency.threads import Stop
 from kgplatform.prompt import Messages
 from kgplatform.testing import Fault, OpenAIServer
 from kgplatform.testing.openai_server import RecordedRequest

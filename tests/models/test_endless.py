@@ -9,7 +9,7 @@ from typing import Any
 import openai as openai  # not while memory is measured: it takes long to import
 import pytest
 
-from kgplatform.concurrency.stopping import Stop
+from kgplatform.concurrency.threads import Stop
 from kgplatform.errors import ModelError, ReplyError
 from kgplatform.models.chat import Ledger, Wanted
 from kgplatform.models.embed import OpenAIEmbedder

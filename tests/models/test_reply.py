@@ -11,8 +11,7 @@ from pydantic import RootModel
 from kgplatform.errors import ReplyError
 from kgplatform.models.chat import Reply, Wanted
 from kgplatform.models.forms import Form, aside_of, items, text
-from kgplatform.models.json_text import json_values
-from kgplatform.models.reply import Show, ask, parse_reply
+from kgplatform.models.reply import Show, ask, json_values, parse_reply
 from kgplatform.models.request import json_schema
 from kgplatform.records import Usage
 from kgplatform.testing import ScriptedChat

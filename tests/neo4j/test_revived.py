@@ -18,9 +18,9 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ServerError, StatementError
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.memory import unbounded
+from kgplatform.neo4j.process import Strikes
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Store
-from kgplatform.neo4j.strikes import Strikes
 from kgplatform.settings import load_settings
 
 pytestmark = pytest.mark.killed

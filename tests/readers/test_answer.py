@@ -21,9 +21,9 @@ from kgplatform.readers.answer import (
     write_answer,
 )
 from kgplatform.readers.baselines.retrieve import Options, answer
-from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.run import Calls, Run
 from kgplatform.readers.selection import select
+from kgplatform.readers.window import Numbering
 from kgplatform.records import Answer, SearchResult
 from kgplatform.search.evidence import Evidence
 from kgplatform.testing import ScriptedChat

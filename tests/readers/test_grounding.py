@@ -6,8 +6,8 @@ import pytest
 from answers import fact, passage
 
 from kgplatform.readers.grounding import ground
-from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.selection import select
+from kgplatform.readers.window import Numbering
 from kgplatform.records import Citation, SearchResult
 from kgplatform.text.sentences import lines, numbered
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from kgplatform.readers.grounding import ground, without_numbers
-from kgplatform.readers.numbering import Numbering
+from kgplatform.readers.window import Numbering
 from kgplatform.records import FoundPassage
 
 CASES = yaml.safe_load((Path(__file__).parent / "kept_answers.yaml").read_text("utf-8"))[1:]

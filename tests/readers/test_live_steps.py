@@ -17,7 +17,7 @@ from simulated_readers import reply
 from stopped import Silent, Working, threads, until
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.concurrency.stopping import Stop
+from kgplatform.concurrency.threads import Stop
 from kgplatform.errors import ModelError, StoppedError
 from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import HashEmbedder

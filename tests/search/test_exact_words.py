@@ -8,7 +8,7 @@ from corpora import put
 from kgplatform.client import KnowledgeGraph
 from kgplatform.explore.look import Look
 from kgplatform.ingest.graph_state import FORMAT_VERSION
-from kgplatform.text.exact import exact_words, spellings_of
+from kgplatform.text.languages import exact_words, spellings_of
 
 NEAR = 100
 ODD = {

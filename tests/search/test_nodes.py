@@ -6,8 +6,7 @@ import pytest
 from corpora import put, put_jsonl
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.search.evidence import Evidence
-from kgplatform.search.nodes import Nodes, ToRead, in_reading_order
+from kgplatform.search.evidence import Evidence, Nodes, ToRead
 
 TEXTS = {
     "one.txt": "The Tern sailed from Whitby. The Tern carried coal.\n\nHer captain was Ruth Moss.",
@@ -113,8 +112,9 @@ def test_a_passage_is_read_in_full_and_knows_its_place(graph: KnowledgeGraph, tm
     assert first.passage.text.startswith("Paragraph 0")
     assert around(nodes.to_read(ids[1], 1_000_000)) == (ids[:1], ids[2:]), "as far as the characters reach"
     assert [each.text for each in nodes.to_read(ids[1], 1).before] == [first.passage.text]
-    order = [each.id for passages, _ in in_reading_order(graph.store) for each in passages]
-    assert [each.id for passages, _ in in_reading_order(graph.store, 1) for each in passages] == order
+    evidence = Evidence(graph.store, graph.embedder)
+    order = [each.id for passages, _ in evidence.in_reading_order() for each in passages]
+    assert [each.id for passages, _ in evidence.in_reading_order(1) for each in passages] == order
     assert order[: len(ids)] == ids
     assert len(order) == len(ids) + 2
 

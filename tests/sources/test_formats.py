@@ -23,9 +23,8 @@ from kgplatform.neo4j.store import Store
 from kgplatform.records import Document, SkippedFile
 from kgplatform.settings import load_settings
 from kgplatform.sources.files import pdf as of_pdf
-from kgplatform.sources.files import scan
 from kgplatform.sources.files.file_text import has_headings, lines, parsing
-from kgplatform.sources.files.scan import Box, read_in_order
+from kgplatform.sources.files.pdf import Box, read_in_order
 from kgplatform.sources.load import load
 from kgplatform.text.locations import label_of_span
 
@@ -242,15 +241,14 @@ def test_scans_are_read_in_columns_and_told_from_forms(tmp_path: Path, monkeypat
     ]
     assert read_in_order([*prose, Box(0, 80, 190, 90, "below")]).split("\n")[:2] == [prose[0].text, prose[1].text]
     assert read_in_order([Box(0, 0, 50, 10, "Total"), Box(100, 2, 120, 12, "7.50")]) == "Total 7.50"
-    for module in (of_pdf, scan):
-        monkeypatch.setattr(module, "can_read_scans", lambda: True)
+    monkeypatch.setattr(of_pdf, "can_read_scans", lambda: True)
     monkeypatch.setattr(of_pdf, "words_in", lambda image: f"{image.width} pixels wide")
     found, faults = read(tmp_path / "a.pdf", pdf(["Text.", None]))
     assert located(found) == {"page 1": "Text.", "page 2": "1654 pixels wide"} and not faults
     renewed: list[int] = []
-    monkeypatch.setattr(scan, "renew", lambda: renewed.append(1))
-    monkeypatch.setattr(scan, "words_in", lambda image: f"{image.width} pixels wide")
-    monkeypatch.setattr(scan, "MOST_SCANS", 2)
+    monkeypatch.setattr(of_pdf, "renew", lambda: renewed.append(1))
+    monkeypatch.setattr(of_pdf, "words_in", lambda image: f"{image.width} pixels wide")
+    monkeypatch.setattr(of_pdf, "MOST_SCANS", 2)
     found, faults = read(tmp_path / "a.tif", tiff(3))
     assert list(located(found)) == ["page 1", "page 2"] and len(renewed) == 2
     assert faults == ["has more than 2 pages, and no more are read: split it"]

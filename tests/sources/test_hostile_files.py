@@ -12,9 +12,8 @@ import pytest
 from bounded_children import children
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.concurrency.bounded import BoundedCalls
-from kgplatform.concurrency.stopping import NEVER
-from kgplatform.concurrency.workers import LocalWorkers
+from kgplatform.concurrency.threads import NEVER
+from kgplatform.concurrency.workers import BoundedCalls, LocalWorkers
 from kgplatform.errors import SettingError
 from kgplatform.ingest import compare as of_compare
 from kgplatform.ingest.compare import compare

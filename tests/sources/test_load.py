@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 from made_pdf import pdf, typeset
 from pypdf import PdfReader, PdfWriter
 
-from kgplatform.concurrency.bounded import BoundedCalls, bounded_calls
-from kgplatform.concurrency.stopping import NEVER, Stop
-from kgplatform.concurrency.workers import LocalWorkers
+from kgplatform.concurrency.threads import NEVER, Stop
+from kgplatform.concurrency.workers import BoundedCalls, LocalWorkers, bounded_calls
 from kgplatform.errors import DocumentError, InputError, StoppedError
 from kgplatform.records import Document, SkippedFile
 from kgplatform.settings import load_settings
@@ -28,9 +27,7 @@ from kgplatform.sources import load as of_load
 from kgplatform.sources.corpus_file import HARMLESS_BYTES, USUAL, Fields
 from kgplatform.sources.cut import cut_document
 from kgplatform.sources.files import pdf as of_pdf
-from kgplatform.sources.files import scan
-from kgplatform.sources.files.pdf import read_pdf
-from kgplatform.sources.files.scan import to_read_scans
+from kgplatform.sources.files.pdf import read_pdf, to_read_scans
 from kgplatform.sources.load import cut_by, find_files, load, load_by
 from kgplatform.text import node_id
 
@@ -428,8 +425,7 @@ def test_encrypted_pdf_is_reported_but_read_if_it_opens_without_password(tmp_pat
 
 
 def test_scans_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (of_pdf, scan):  # as where the extra is not installed
-        monkeypatch.setattr(module, "can_read_scans", lambda: False)
+    monkeypatch.setattr(of_pdf, "can_read_scans", lambda: False)  # as where the extra is not installed
     assert to_read_scans() in reason(tmp_path / "a.png", b"\x89PNG\r\n\x1a\n" + bytes(64))
     assert reason(tmp_path / "a.pdf", pdf([None, None])) == "is a scan, without text: " + to_read_scans()
     (tmp_path / "b.pdf").write_bytes(pdf(["Text.", None]))

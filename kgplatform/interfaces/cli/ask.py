@@ -141,10 +141,8 @@ def ask(
 def reader_options(
     reader: str | None, given: Sequence[str] | None, flags: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """What ``--option`` was given, and ``flags``, as options of ``reader``, which are checked before a server starts.
-
-    A list is given item by item. Raises ``InputError``.
-    """
+    """What ``--option`` was given, and ``flags``, as options of ``reader``, which are checked before a server starts. A
+    list is given item by item. Raises ``InputError``."""
     from kgplatform.client import check_options
     from kgplatform.readers.readers import READERS, find
 

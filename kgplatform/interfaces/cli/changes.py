@@ -128,10 +128,8 @@ def ingest(
         if estimate:
             cost = graph.estimate(paths or (), **what, progress=progress)
         else:
-            report = graph.ingest(paths or (), **what, mode=mode, prune=prune, progress=progress)
             web = [path for path in paths or () if is_web(path)]
-            if web and extractor is None and graph.language_model is not None:
-                report.notes.extend(graph.introduce(web))
+            report = graph.ingest(paths or (), **what, mode=mode, prune=prune, introduce=web, progress=progress)
             advice = graph.server_advice()
     if estimate:
         terminal.show(as_json, cost, reports.show_estimate)

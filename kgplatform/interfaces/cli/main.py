@@ -20,7 +20,7 @@ from typer.core import TyperGroup
 
 from kgplatform.concurrency.system import speak_utf8
 from kgplatform.errors import InputError, KgError
-from kgplatform.interfaces.cli import anonymise, ask, changes, evaluate, serve
+from kgplatform.interfaces.cli import ask, changes, evaluate, serve
 from kgplatform.interfaces.cli.shared import (
     AsJson,
     Home,
@@ -196,7 +196,7 @@ def search(
 
 app.command(cls=ask.AskCommand)(ask.ask)
 app.command()(ask.chat)
-app.command(hidden=True)(anonymise.anonymise)
+app.command(hidden=True)(evaluate.anonymise)
 app.command()(evaluate.evaluate)
 app.command()(changes.export)
 app.command()(serve.serve)

@@ -17,8 +17,8 @@ from urllib.parse import urlsplit
 
 import typer
 
-from kgplatform.concurrency.stopping import Stop
 from kgplatform.concurrency.system import is_open_to_others
+from kgplatform.concurrency.threads import Stop
 from kgplatform.errors import InputError, KgError, SettingError, StoppedError, to_install
 from kgplatform.interfaces.cli.shared import Home, connect_to, note, open_at
 

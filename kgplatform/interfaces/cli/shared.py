@@ -30,10 +30,8 @@ def flag(option: str) -> str:
 
 
 def spelled(error: KgError, flags: Mapping[str, str] | None = None, besides: Collection[str] = ()) -> str:
-    """The message of ``error``, with the options that it names as flags: ``top_k=5`` becomes ``--top-k 5``.
-
-    Those in ``besides`` have none. Where a message has ``format=``, its word "format" is no option.
-    """
+    """The message of ``error``, with the options that it names as flags: ``top_k=5`` becomes ``--top-k 5``. Those in
+    ``besides`` have none. Where a message has ``format=``, its word "format" is no option."""
     said = str(error)
     for name in (each for each in error.options if each not in besides):
         end, after = ("=", " ") if f"{name}=" in said else (r"\b", "")

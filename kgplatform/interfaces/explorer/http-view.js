@@ -11,18 +11,15 @@ export function createView() {
   async function show() {
     fill(place, loading());
     try {
-      fill(place, topics(await get("api/openapi.json")));
+      const { tags, paths } = await get("api/openapi.json");
+      const all = Object.entries(paths).flatMap(([path, operations]) => Object.entries(operations).map(([method, operation]) => ({ called: `${method.toUpperCase()} ${path}`, ...operation })));
+      fill(place, tags.map(({ name, description }) => el("section", { "aria-label": name }, el("h2", {}, description), all.filter((each) => each.tags?.includes(name)).map(endpoint))));
     } catch (fault) {
       fill(place, failure(fault, show));
     }
   }
 
   return { element, title: "HTTP", show, focus: () => place.querySelector("summary")?.focus() };
-}
-
-function topics({ tags, paths }) {
-  const all = Object.entries(paths).flatMap(([path, operations]) => Object.entries(operations).map(([method, operation]) => ({ called: `${method.toUpperCase()} ${path}`, ...operation })));
-  return tags.map(({ name, description }) => el("section", { "aria-label": name }, el("h2", {}, description), all.filter((each) => each.tags?.includes(name)).map(endpoint)));
 }
 
 function endpoint({ called, summary, description, parameters = [], requestBody, responses }) {

@@ -6,28 +6,28 @@ Jobs ingest uploads or the sample, build the tree, and work on documents.
 from __future__ import annotations
 
 import socket
-from collections.abc import Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import anyio
 from fastapi import APIRouter, Request, Response
 from pydantic import Field, ValidationError
-from sse_starlette import EventSourceResponse
+from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.datastructures import FormData, UploadFile
 
 from kgplatform.client import KINDS, MODES, KnowledgeGraph, check_tree_method, extractors
-from kgplatform.concurrency.stopping import NEVER
 from kgplatform.concurrency.system import path_of
-from kgplatform.errors import InputError
+from kgplatform.concurrency.threads import NEVER
+from kgplatform.errors import InputError, StoppedError
 from kgplatform.explore.info import DocumentInfo
 from kgplatform.explore.jobs import Claim, Files, Job
 from kgplatform.extract.schema import schema_of_text
+from kgplatform.interfaces.http.ask import STREAMED, event, stream
 from kgplatform.interfaces.http.failures import HttpRequestError, busy, errors, not_found, where_and_what
-from kgplatform.interfaces.http.jobs import Work
-from kgplatform.interfaces.http.parts import Parts, Sent, Served
-from kgplatform.interfaces.http.streams import STREAMED, stream
-from kgplatform.interfaces.http.streams import job_events as events_of
+from kgplatform.interfaces.http.jobs import Jobs, Work
+from kgplatform.interfaces.http.parts import Parts, Sent, Served, Workers
 from kgplatform.interfaces.uploads import Uploads, finish_uploads, forget_unused
 from kgplatform.query import data_folder
 from kgplatform.records import Progress, SkippedFile
@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from kgplatform.tree.build_tree import TreeReport
 
 router = APIRouter(prefix="/api")
+
+_LOOK_EVERY = 0.2
+"""Seconds between two looks at a job."""
 
 _SAMPLE_NOTE = "The facts of the sample were written by hand; no model read them from the documents."
 _LONGEST_SCHEMA = 200_000
@@ -264,7 +267,24 @@ async def job(id: str, request: Request, parts: Served) -> Response:
 async def job_events(id: str, parts: Served) -> Response:
     """An event `progress` whenever there is news, and `end` at its end. The job continues if nobody listens."""
     await parts.workers.look(lambda graph: parts.jobs.get(id))
-    return stream(events_of(parts.workers, parts.jobs, id), parts.limits)
+    return stream(_events_of(parts.workers, parts.jobs, id), parts.limits)
+
+
+async def _events_of(workers: Workers, jobs: Jobs, id: str) -> AsyncIterator[ServerSentEvent]:
+    """``progress`` whenever there is news, then ``end``."""
+    last = None
+    while not workers.closing:
+        try:
+            job = await workers.look(lambda graph: jobs.get(id))
+        except StoppedError:
+            return
+        if job.ended:
+            yield event("end", job)
+            return
+        if (news := (job.state, job.stage, job.done)) != last:
+            last = news
+            yield event("progress", job)
+        await anyio.sleep(_LOOK_EVERY)
 
 
 @router.delete("/jobs/{id}", tags=["jobs"], summary="Stop a job", responses=errors(403, 404))
@@ -287,13 +307,12 @@ def _ingest(graph: KnowledgeGraph, uploads: Uploads, claim: Claim, progress: Pro
     staged = uploads.staged(claim.folder, claim.job.files)
     how = {**claim.parameters, "schema": schema}
     addresses, is_pasted = how.pop("addresses", []), how.pop("pasted", False)  # jobs of earlier versions have neither
-    report = graph.ingest([*uploads.put(staged), *addresses], **how, progress=progress)
-    sources = {*((uploads.folder / name).as_uri() for name in claim.job.files), *addresses}
-    if (addresses or is_pasted) and how["extractor"] in (None, "llm") and graph.language_model is not None:
-        report.notes.extend(graph.introduce([*sources]))
+    files = [(uploads.folder / name).as_uri() for name in claim.job.files]
+    by_hand = [*addresses, *(files if is_pasted else ())]
+    report = graph.ingest([*uploads.put(staged), *addresses], **how, introduce=by_hand, progress=progress)
     home = f"{uploads.folder}/"  # the client knows its files by the names that it gave them
     skipped = [replace(file, path=given_name(file.path.removeprefix(home))) for file in report.skipped]
-    return _told(report, skipped=skipped, documents=_with_more(graph, report, sources))
+    return _told(report, skipped=skipped, documents=_with_more(graph, report, {*files, *addresses}))
 
 
 def _with_more(graph: KnowledgeGraph, report: IngestReport, sources: Collection[str]) -> list[str]:

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.concurrency.stopping import Stop
+from kgplatform.concurrency.threads import Stop
 from kgplatform.errors import InputError, KgError, StoppedError, StoreError
 from kgplatform.explore.jobs import Claim, Files, Job, JobQueue, Load, State
 from kgplatform.interfaces.http.failures import busy, error_of, not_found, report_fault
@@ -227,10 +227,8 @@ class Jobs:
             self._wake.set()
 
     def _work(self, held: _Running) -> None:
-        """Run a job, note how it came out, remove what it leaves behind, and end it, in this order.
-
-        Whoever takes it up after a crash goes on from there.
-        """
+        """Run a job, note how it came out, remove what it leaves behind, and end it, in this order. Whoever takes it up
+        after a crash goes on from there."""
         claim = held.claim
         work = self._works[claim.job.kind]
         state, report, error = claim.outcome, claim.job.report, claim.job.error

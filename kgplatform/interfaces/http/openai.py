@@ -21,9 +21,9 @@ from sse_starlette import ServerSentEvent
 
 from kgplatform.client import KnowledgeGraph, follow_up
 from kgplatform.errors import InputError
+from kgplatform.interfaces.http.ask import answer_events, stream
 from kgplatform.interfaces.http.failures import errors
 from kgplatform.interfaces.http.parts import Served, refuse_half_pairs
-from kgplatform.interfaces.http.streams import answer_events, stream
 from kgplatform.readers.readers import READERS, find
 from kgplatform.readers.run import Hear, Tell
 from kgplatform.readers.thread import Exchange

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from starlette.responses import Response
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.concurrency.stopping import Stop
+from kgplatform.concurrency.threads import Stop
 from kgplatform.errors import InputError, StoppedError
 from kgplatform.interfaces.http.failures import HttpRequestError, busy, not_found
 from kgplatform.interfaces.http.jobs import Jobs
@@ -126,10 +126,8 @@ class Workers:
 
     @contextlib.contextmanager
     def arriving(self, count: int, *, kept: int) -> Iterator[None]:
-        """An upload of ``count`` bytes arrives inside, beside the ``kept`` ones of jobs.
-
-        Raises ``HttpRequestError`` (429) if they do not fit; the rest of the body need not be read then.
-        """
+        """An upload of ``count`` bytes arrives inside, beside the ``kept`` ones of jobs. Raises ``HttpRequestError``
+        (429) if they do not fit; the rest of the body need not be read then."""
         if kept + self._arriving + count > self._uploads:
             together = f"Too many uploads at once: together they may have {self._uploads:,} bytes."
             again = {"Retry-After": "10", "Connection": "close"}

@@ -133,9 +133,8 @@ class KgLLM(LLMBase):
         response_format: Any = None,
         **kwargs: Any,
     ) -> LLMResponse:
-        """The reply to a text or to messages. ``response_format``, a pydantic model, is the form of the JSON that
-        is asked for; any other asks for JSON of no given form. Raises their ``LLMGenerationError``.
-        """
+        """The reply to a text or to messages. ``response_format``, a pydantic model, is the form of the JSON that is
+        asked for; any other asks for JSON of no given form. Raises their ``LLMGenerationError``."""
         given = legacy_inputs_to_messages(input, message_history, system_instruction)
         messages = [{"role": each["role"], "content": each["content"]} for each in given]
         is_form = isinstance(response_format, type) and issubclass(response_format, BaseModel)
@@ -159,7 +158,5 @@ class KgLLM(LLMBase):
 
 def schema_text(graph: KnowledgeGraph, tokens: int = 3000) -> str:
     """What the graph has, for the ``neo4j_schema`` of their ``Text2CypherRetriever``, in at most ``tokens`` tokens.
-
-    Without it they ask APOC, which the managed server does not have.
-    """
+    Without it they ask APOC, which the managed server does not have."""
     return graph.schema_text(tokens)

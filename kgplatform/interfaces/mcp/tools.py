@@ -25,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from kgplatform import IngestReport
 from kgplatform.client import SEARCHES, KnowledgeGraph
-from kgplatform.concurrency.stopping import Stop
+from kgplatform.concurrency.threads import Stop
 from kgplatform.errors import InputError, KgError, ModelError
 from kgplatform.extract.schema import shipped_schemas
 from kgplatform.interfaces.uploads import Uploads, end_abandoned, forget_unused

@@ -33,11 +33,10 @@ from kgplatform.readers.answer import (
     write_answer,
 )
 from kgplatform.readers.baselines.full_text import PAPER_WINDOW
-from kgplatform.readers.numbering import Numbering, cost_of, pieces
 from kgplatform.readers.reader import AnswerOptions, Preset, Reader, option, preset_option, window_option
 from kgplatform.readers.run import Calls, Run, StepFound
 from kgplatform.readers.selection import Selection
-from kgplatform.readers.window import Window, head, room_for, window_of
+from kgplatform.readers.window import Numbering, Window, cost_of, head, pieces, room_for, window_of
 from kgplatform.records import Answer, FoundPassage, QueryRun, SearchResult
 from kgplatform.search.evidence import Evidence
 from kgplatform.search.question import asked

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kgplatform.readers.answer import answer_messages, record, reply_room, without_model, write_answer
-from kgplatform.readers.numbering import cost_of, end_within, pieces
 from kgplatform.readers.reader import (
     AnswerOptions,
     Preset,
@@ -23,7 +22,7 @@ from kgplatform.readers.reader import (
 )
 from kgplatform.readers.run import Calls, Run
 from kgplatform.readers.selection import Selection
-from kgplatform.readers.window import Window, room_for, window_of
+from kgplatform.readers.window import Window, cost_of, end_within, pieces, room_for, window_of
 from kgplatform.records import Answer, FoundPassage, QueryRun, Step
 from kgplatform.search.evidence import Evidence
 from kgplatform.search.question import asked
@@ -69,10 +68,8 @@ class Part:
 
 
 def read_part(evidence: Evidence, room: int, documents: Sequence[str] = (), *, from_end: bool = False) -> Part:
-    """The longest beginning of all texts, or of ``documents`` (ids), that ``room`` tokens hold, in whole sentences.
-
-    Of a first sentence that is larger, its beginning. ``from_end``: the longest end.
-    """
+    """The longest beginning of all texts, or of ``documents`` (ids), that ``room`` tokens hold, in whole sentences. Of
+    a first sentence that is larger, its beginning. ``from_end``: the longest end."""
     queries: tuple[QueryRun, ...] = ()
     kept: list[FoundPassage] = []
     for passages, ran in evidence.in_reading_order(documents=documents, from_end=from_end):

@@ -33,11 +33,10 @@ from kgplatform.readers.answer import (
     without_model,
     write_answer,
 )
-from kgplatform.readers.numbering import Numbering, Source
 from kgplatform.readers.reader import AnswerOptions, Reader, option
 from kgplatform.readers.run import Calls, Run, StepFound
 from kgplatform.readers.selection import Selection
-from kgplatform.readers.window import tokens
+from kgplatform.readers.window import Numbering, Source, tokens
 from kgplatform.records import Answer, Citation, FoundPassage, SearchResult
 from kgplatform.search.live_schema import example_relation, shown_schema
 from kgplatform.search.statement import Sources, Statements, Tried, is_id
@@ -79,10 +78,8 @@ class Rows(Numbering):
         self.text = f"Rows of the statement {statement}{more}:\n{columns}\n{shown}"
 
     def sources(self, number: str) -> tuple[Source, ...] | None:
-        """What stands behind a row, "1.2" or "2"; empty where no passage does, None for a row that was not shown.
-
-        An answer from one row rests on that one, whatever number a model gives it.
-        """
+        """What stands behind a row, "1.2" or "2"; empty where no passage does, None for a row that was not shown. An
+        answer from one row rests on that one, whatever number a model gives it."""
         row = int(number.rpartition(".")[2]) - 1 if len(self._lines) > 1 else 0
         if not 0 <= row < len(self._lines):
             return None

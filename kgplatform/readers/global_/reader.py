@@ -36,12 +36,11 @@ from kgplatform.readers.answer import (
     without_model,
     write_answer,
 )
-from kgplatform.readers.numbering import FACTS, Numbering
 from kgplatform.readers.reader import AnswerOptions, Reader, option, window_option
 from kgplatform.readers.relevance import Asked, stems_of
 from kgplatform.readers.run import Calls, Run, StepFound
 from kgplatform.readers.selection import Selection
-from kgplatform.readers.window import Window, head, pack, short_name, tokens
+from kgplatform.readers.window import FACTS, Numbering, Window, head, pack, short_name, tokens
 from kgplatform.records import Answer, FoundFact, QueryRun, SearchResult, Usage
 from kgplatform.search.communities import Group, GroupFact, Groups
 from kgplatform.search.question import asked
@@ -264,10 +263,7 @@ _Line = tuple[str, GroupFact | None]
 
 
 def _blocks(group: Group, room: int) -> Iterator[list[_Line]]:
-    """What is said of a community, what is about one thing together.
-
-    A summary would only repeat its facts.
-    """
+    """What is said of a community, what is about one thing together. A summary would only repeat its facts."""
     most = room // _LINE
     if group.community.summary and not group.facts:
         yield [(_cut(tidy(group.community.summary), most), None)]

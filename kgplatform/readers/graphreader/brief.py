@@ -198,10 +198,8 @@ class Brief:
         )
 
     def step_room(self, stage: Stage, node: str, actions: str) -> int:
-        """Tokens of data in one prompt of ``stage``, whatever the notebook becomes.
-
-        Lists of facts and names have a third of what is read of a text at once: a hub does not fill a large window.
-        """
+        """Tokens of data in one prompt of ``stage``, whatever the notebook becomes. Lists of facts and names have a
+        third of what is read of a text at once: a hub does not fill a large window."""
         without = self.step_messages(stage, node, "", actions, "", fence=LARGEST_FENCE)
         room = self.window.room(without) - self.notebook - RESERVE
         is_whole = stage == "chunk" or self.options.is_paper
@@ -235,10 +233,8 @@ class Brief:
 
 
 def make_brief(question: str, options: Options, context: int) -> Brief:
-    """The window divided, of ``context`` tokens where the options name none.
-
-    Raises ``InputError`` where the question, or the number of paths, leaves no room in it.
-    """
+    """The window divided, of ``context`` tokens where the options name none. Raises ``InputError`` where the question,
+    or the number of paths, leaves no room in it."""
     size = options.window_tokens or (min(PAPER_WINDOW, context) if options.is_paper else context)
     largest = min(_LONGEST_NOTEBOOK, size // _NOTEBOOK_PART)
     reply = largest + min(_MOST_BESIDE, size // _BESIDE_PART)

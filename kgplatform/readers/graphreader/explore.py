@@ -23,11 +23,10 @@ from kgplatform.models.reply import ask
 from kgplatform.prompt import Messages, with_reminder
 from kgplatform.readers.graphreader.brief import EMPTY, FALLBACK, FORMS, PROMPTS, Brief, Done, Stage, same_name
 from kgplatform.readers.grounding import marks_in, renumbered, settled
-from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.run import Calls, StepFound
-from kgplatform.readers.window import cut, head, pack, short_name, tokens
+from kgplatform.readers.window import Numbering, cut, head, pack, short_name, tokens
 from kgplatform.records import FoundPassage
-from kgplatform.search.nodes import Nodes, Stated, ToRead
+from kgplatform.search.evidence import Nodes, Stated, ToRead
 from kgplatform.text import counted, listed, normalise_name
 from kgplatform.text.sentences import lines, numbered, numbers_in, sentences
 
@@ -115,10 +114,8 @@ class Walk:
         return not self.ended
 
     def _read_facts(self) -> None:
-        """Passages into the queue, chosen by what they state of the node: one call, whatever its pages.
-
-        Those that were read before are not shown again; where there are no others, the model is not asked.
-        """
+        """Passages into the queue, chosen by what they state of the node: one call, whatever its pages. Those that were
+        read before are not shown again; where there are no others, the model is not asked."""
         node = self.node
         self.visited[node] = None
         found = self._nodes.facts(node, self._options.passages)
@@ -395,10 +392,8 @@ def _pieces(groups: Sequence[Stated], room: int, shown: Numbering) -> list[tuple
 
 
 def gathered(notebooks: Iterable[tuple[str, Numbering]]) -> tuple[list[str], Numbering]:
-    """``notebooks``, each with the numbers of its own walk, by the numbers of one numbering for all.
-
-    What several walks read has one number then; what a walk was not shown has none.
-    """
+    """``notebooks``, each with the numbers of its own walk, by the numbers of one numbering for all. What several walks
+    read has one number then; what a walk was not shown has none."""
     shown = Numbering()
 
     def common(own: Numbering, numbers: Iterable[str]) -> Iterable[str]:

@@ -30,9 +30,8 @@ from kgplatform.readers.reader import Reader
 from kgplatform.readers.run import Calls, Run, StepFound
 from kgplatform.readers.window import pack, short_name
 from kgplatform.records import Answer, FoundFact, QueryRun, SearchResult
-from kgplatform.search.evidence import Retrieved
+from kgplatform.search.evidence import Names, NearNodes, NodePlaces, Nodes, Retrieved
 from kgplatform.search.found import rank_scores
-from kgplatform.search.nodes import Names, NearNodes, NodePlaces, Nodes
 from kgplatform.text import WORD_RUN, counted, listed, normalise_name, tidy
 
 

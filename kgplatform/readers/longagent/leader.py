@@ -36,9 +36,8 @@ from kgplatform.readers.longagent.options import (
     Sizes,
     Summed,
 )
-from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.run import Calls
-from kgplatform.readers.window import Window, cost, head, pack, tokens
+from kgplatform.readers.window import Numbering, Window, cost, head, pack, tokens
 from kgplatform.text import normalise_name, tidy, type_key
 
 STAGE = "leader"
@@ -150,9 +149,7 @@ class Leader:
 
     def decide(self, seen: Round, *, settled: bool = False) -> Decided | None:
         """What follows from a round: an answer, an instruction or a conflict; None where no reply can be used.
-
-        ``settled``: conflicts were resolved, and none can be raised.
-        """
+        ``settled``: conflicts were resolved, and none can be raised."""
         ways = _WAYS if settled else _WAYS_AND_CONFLICT
         numbers = {"round": str(seen.number), "rounds": str(self.options.rounds)}
         messages = self._rendered(_DECIDE, seen.instruction, seen.shown, status=seen.status, **numbers, **ways)

@@ -55,11 +55,11 @@ from kgplatform.readers.longagent.options import (
     Sizes,
     sizes_of,
 )
-from kgplatform.readers.numbering import Numbering, cost_of, heading_cost, length_within
 from kgplatform.readers.reader import Reader
 from kgplatform.readers.relevance import Asked
 from kgplatform.readers.run import Calls, Run
 from kgplatform.readers.selection import around_best, weighed
+from kgplatform.readers.window import Numbering, cost_of, heading_cost, length_within
 from kgplatform.records import Answer, FoundPassage, QueryRun, SearchResult, Step, Usage
 from kgplatform.search.evidence import Evidence
 from kgplatform.search.found import part_of

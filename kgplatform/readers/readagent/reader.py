@@ -48,7 +48,6 @@ from kgplatform.readers.answer import (
     write_answer,
 )
 from kgplatform.readers.choices import check_choices, letter, shown_choices
-from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.reader import (
     AnswerMode,
     AnswerOptions,
@@ -61,7 +60,7 @@ from kgplatform.readers.reader import (
 )
 from kgplatform.readers.run import Calls, Run, StepFound
 from kgplatform.readers.selection import Selection
-from kgplatform.readers.window import Window, head, room_for, short_name, tokens, window_of
+from kgplatform.readers.window import Numbering, Window, head, room_for, short_name, tokens, window_of
 from kgplatform.records import Answer, QueryRun, SearchResult
 from kgplatform.search.evidence import Evidence
 from kgplatform.search.found import part_of, rank_scores
@@ -205,10 +204,8 @@ class PageBrief:
 
 
 def make_brief(question: str, options: Options, context: int = 32_768) -> PageBrief:
-    """``context``: the window of the model, in tokens, of which a reply has its part.
-
-    Raises ``InputError`` for an empty question, or one that leaves no room for a memory.
-    """
+    """``context``: the window of the model, in tokens, of which a reply has its part. Raises ``InputError`` for an
+    empty question, or one that leaves no room for a memory."""
     window = window_of(options.window_tokens, options.preset, context, _PAPER_WINDOW)
     brief = PageBrief(asked(question), options, window)
     kept = Window(window, brief.reply)
@@ -494,10 +491,8 @@ class _Run:
     ended: ModelError | None = None
 
     def answer(self, ranked: Sequence[str]) -> Answer:
-        """Read pages again in the way that was chosen, and answer; ``ranked``: ids of pages found without gists.
-
-        Where nothing is remembered there is no answer, or in open mode what the model knows.
-        """
+        """Read pages again in the way that was chosen, and answer; ``ranked``: ids of pages found without gists. Where
+        nothing is remembered there is no answer, or in open mode what the model knows."""
         question, options = self.brief.question, self.brief.options
         numbers = {page.id: number for number, page in self.memory.pages.items()}
         if options.lookup == "parallel":
@@ -526,10 +521,8 @@ class _Run:
         return replace(done, counts=dict(sorted((done.counts | sizes).items())))
 
     def _ask(self, name: str, detail: str) -> Answered:
-        """The model's answer from the memory as it is now; the one that it gave after the last page, if it did.
-
-        The memory is that of the documents of which something was read again, if anything was.
-        """
+        """The model's answer from the memory as it is now; the one that it gave after the last page, if it did. The
+        memory is that of the documents of which something was read again, if anything was."""
         calls, brief, choices = self.calls, self.brief, self.brief.options.choices
         memory = self.memory.about(self.raw).text(self._in_full())
         if self.ended or memory in self.said:
@@ -575,10 +568,8 @@ class _Run:
         self._read(taken, in_order=self.brief.options.by_importance)
 
     def _sequential(self) -> None:
-        """ReadAgent-S: one page at a time, each seen before the next is named.
-
-        Raises ``ModelError``, unless there is an answer so far: then see ``ended``.
-        """
+        """ReadAgent-S: one page at a time, each seen before the next is named. Raises ``ModelError``, unless there is
+        an answer so far: then see ``ended``."""
         most = min(self.brief.options.pages, len(self.memory.pages))
         try:
             while len(self.raw) < most:

@@ -26,11 +26,10 @@ from kgplatform.models.reply import ask
 from kgplatform.prompt import LARGEST_FENCE, Messages, fence_for, render
 from kgplatform.readers.answer import NONE, Answered, joined, record, reply_room, without_model, write_answer
 from kgplatform.readers.grounding import without_numbers
-from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.reader import AnswerOptions, Reader, option, window_option
 from kgplatform.readers.run import Calls, Run, SchemaTypes, search_step
 from kgplatform.readers.selection import PASSAGES, Selection, select
-from kgplatform.readers.window import Window, cut, head, tokens
+from kgplatform.readers.window import Numbering, Window, cut, head, tokens
 from kgplatform.records import Answer, SearchResult
 from kgplatform.search.evidence import Evidence, Retrieved
 from kgplatform.search.question import asked
@@ -78,10 +77,8 @@ class Options(AnswerOptions):
 
 
 def answer(question: str, run: Run, options: Options) -> Answer:
-    """The answer, its citations, and how it came about, step by step.
-
-    Raises ``ModelError`` where the model failed before there was an answer, ``BudgetError`` where the tokens ran out.
-    """
+    """The answer, its citations, and how it came about, step by step. Raises ``ModelError`` where the model failed
+    before there was an answer, ``BudgetError`` where the tokens ran out."""
     question = asked(question)
     if run.chat is None:
         return without_model(question, READER.name, _find(run.evidence, options, question), run.tell)
@@ -226,10 +223,8 @@ class Plan(Form):
 
 
 def decompose(question: str, schema: SchemaTypes | None, calls: Calls, most: int, window: Window) -> Decomposition:
-    """At most ``most`` sub-questions, and the involved types that ``schema`` has; a schema too long is cut.
-
-    Without a usable answer the question itself, and no types: the step says so. Raises ``BudgetError`` alone.
-    """
+    """At most ``most`` sub-questions, and the involved types that ``schema`` has; a schema too long is cut. Without a
+    usable answer the question itself, and no types: the step says so. Raises ``BudgetError`` alone."""
     mark = calls.mark()
     inputs = {"most": str(most), "question": question}
     room = window.room(render(_SPLIT_PROMPT, schema="", fence=LARGEST_FENCE, **inputs))
@@ -371,9 +366,7 @@ def _search_at_once(
     searches: Sequence[tuple[int, str]], types: tuple[str, ...], evidence: Evidence, calls: Calls, options: Options
 ) -> Mapping[int, SearchResult]:
     """What ``searches`` (places and texts) found, by place; a step each. The first step has the tokens of all of them.
-
-    What several texts of one place found is merged by rank.
-    """
+    What several texts of one place found is merged by rank."""
     since = calls.mark()
     works = [partial(_find, evidence, options, text, () if place == _WHOLE else types) for place, text in searches]
     found = side_by_side(works, len(works))
@@ -413,10 +406,8 @@ def _stands(first: Answered, reflected: Reflected) -> bool:
 
 
 def _standing(first: Answered | ModelError, final: ModelError | None) -> Answered:
-    """The first answer, where it is the last one or ``final`` says why there is no other.
-
-    Raises the error where there was none, and where the first was a refusal that more evidence could have changed.
-    """
+    """The first answer, where it is the last one or ``final`` says why there is no other. Raises the error where there
+    was none, and where the first was a refusal that more evidence could have changed."""
     if isinstance(first, ModelError):
         raise final or first
     if final is None:

@@ -75,9 +75,9 @@ def related(path: str, archive: zipfile.ZipFile, part: str) -> dict[str, tuple[s
     }
 
 
-def related_id(element: etree._Element, name: str = "id") -> str:
+def related_id(element: etree._Element) -> str:
     """The id of the relationship that ``element`` names."""
-    return str(element.get(_RELATED + name, ""))
+    return str(element.get(f"{_RELATED}id", ""))
 
 
 def core_title(path: str, archive: zipfile.ZipFile, part: str = "docProps/core.xml") -> str | None:

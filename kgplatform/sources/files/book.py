@@ -72,10 +72,8 @@ def read_book(path: str, stream: BinaryIO) -> FileText:
 
 
 def _sections(tree: etree._Element, names: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """The text of a page from one entry of the table of contents to the next, each with its name.
-
-    Marks go into the tree where the entries lead, and are found again in its text.
-    """
+    """The text of a page from one entry of the table of contents to the next, each with its name. Marks go into the
+    tree where the entries lead, and are found again in its text."""
     marked = [(element, names[id_]) for element in tree.iter("*") if (id_ := element.get("id")) and id_ in names]
     for number, (element, _) in enumerate(marked):
         element.text = f"{_MARK}{number}{_MARK}{element.text or ''}"

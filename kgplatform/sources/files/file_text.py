@@ -106,10 +106,8 @@ def by_line(text: str) -> tuple[Location, ...]:
 
 
 def by_heading(text: str, headings: Iterable[str], title: str | None) -> tuple[Location, ...]:
-    """What stands below each of ``headings``, which are lines of ``text``, and what before them, "beginning".
-
-    None where the ``title`` is the only one.
-    """
+    """What stands below each of ``headings``, which are lines of ``text``, and what before them, "beginning". None
+    where the ``title`` is the only one."""
     names = {tidy(each) for each in headings} - {tidy(title or "")}
     found = [line for line in _LINE.finditer(text) if line[0].strip() in names]
     if not found:

@@ -28,7 +28,7 @@ from kgplatform.sources.html_text import visible_text
 from kgplatform.text import tidy
 
 if TYPE_CHECKING:
-    from oxmsg import Message
+    pass
 
 _SHOWN_HEADERS = ("From", "To", "Cc", "Date")
 ReadAttachment = Callable[[str, bytes], FileText]
@@ -126,7 +126,15 @@ def read_outlook(path: str, stream: BinaryIO, read: ReadAttachment) -> FileText:
     from oxmsg import Message
 
     with parsing(path, "damaged Outlook message: save it again from Outlook, as .eml"):
-        return _laid_out(_of_outlook(Message.load(stream)), read)
+        message = Message.load(stream)
+        known = {name.lower(): value for name, value in message.message_headers.items()}
+        to = ", ".join(f"{each.name} <{each.email_address}>" for each in message.recipients)
+        date = str(message.sent_date or "") or known.get("date", "")
+        headers = {"From": message.sender or known.get("from", ""), "To": to or known.get("to", ""), "Date": date}
+        body = message.body or (visible_text(clean(message.html_body).encode()) if message.html_body else "")
+        files = [(each.file_name or "unnamed", each.file_bytes or b"") for each in message.attachments]
+        shown = {name: tidy(value) for name, value in headers.items()}
+        return _laid_out(_Mail(tidy(message.subject or ""), shown, body, files), read)
 
 
 def _laid_out(mail: _Mail, read: ReadAttachment) -> FileText:
@@ -224,13 +232,3 @@ def _content(part: EmailMessage) -> bytes:
         return inner.as_bytes() if isinstance(inner, EmailMessage) else b""
     content = part.get_payload(decode=True)
     return content if isinstance(content, bytes) else b""
-
-
-def _of_outlook(message: Message) -> _Mail:
-    known = {name.lower(): value for name, value in message.message_headers.items()}
-    to = ", ".join(f"{each.name} <{each.email_address}>" for each in message.recipients)
-    date = str(message.sent_date or "") or known.get("date", "")
-    headers = {"From": message.sender or known.get("from", ""), "To": to or known.get("to", ""), "Date": date}
-    body = message.body or (visible_text(clean(message.html_body).encode()) if message.html_body else "")
-    files = [(each.file_name or "unnamed", each.file_bytes or b"") for each in message.attachments]
-    return _Mail(tidy(message.subject or ""), {name: tidy(value) for name, value in headers.items()}, body, files)

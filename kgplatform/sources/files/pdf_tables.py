@@ -187,10 +187,8 @@ def _looked_at(page: pypdfium2.PdfPage, view: PdfMatrix) -> Iterator[Stroke | No
 
 
 def _is_ground(raw: Any, path: Any) -> bool | None:
-    """Whether a path is a ground without lines around it, and no rule that is drawn as a thin box.
-
-    None for one that nobody sees: it has no lines, and no filling but white.
-    """
+    """Whether a path is a ground without lines around it, and no rule that is drawn as a thin box. None for one that
+    nobody sees: it has no lines, and no filling but white."""
     fill, stroke = ctypes.c_int(), ctypes.c_int()
     raw.FPDFPath_GetDrawMode(path, fill, stroke)
     if stroke.value:
@@ -426,10 +424,8 @@ Words = list[tuple[float, str]]
 
 
 def rows_of(grid: Grid, letters: Sequence[Letter], text: str) -> Rows:
-    """The rows of ``grid`` with the ``letters`` of ``text`` in them; none where it is no table.
-
-    A table has two rows of several cells, and most of its rows are such, or most of what it says stands in them.
-    """
+    """The rows of ``grid`` with the ``letters`` of ``text`` in them; none where it is no table. A table has two rows of
+    several cells, and most of its rows are such, or most of what it says stands in them."""
     whole, askew = _bridged(grid, letters), grid.askew()
     held: dict[int, list[Letter]] = {}
     for letter in letters:

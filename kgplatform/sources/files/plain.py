@@ -1,17 +1,32 @@
-"""Plain text, in any encoding, and what is little more: web pages, Rich Text (RTF), subtitles (SRT, WebVTT)."""
+"""Plain text, in any encoding, and text with marks, as it reads: web pages, Rich Text (RTF), subtitles (SRT, WebVTT),
+Markdown, the cells of Jupyter notebooks (Markdown and code), and reStructuredText.
+
+No marks, no targets of links. Nothing that a file names is included or run.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from html import unescape
-from typing import BinaryIO
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from kgplatform.errors import DocumentError
+from kgplatform.neo4j.metadata import flat
+from kgplatform.records import MetadataValue
 from kgplatform.sources.decode import Decoded, decode
-from kgplatform.sources.files.file_text import FileText, Parts, by_heading, by_line, clean, parsing
+from kgplatform.sources.files.file_text import FileText, Parts, by_heading, by_line, clean, lines, parsing
 from kgplatform.sources.html_text import headings_of, html_tree, main_text
 from kgplatform.text import tidy
+
+if TYPE_CHECKING:
+    import yaml
+    from docutils import nodes
+    from markdown_it.token import Token
+
 
 _FIELD = re.compile(r"[A-Za-z][\w-]*:(?=\s|$)")
 _LONGEST_HEAD = 5000
@@ -92,3 +107,306 @@ def _cues(text: str) -> Iterator[tuple[str, str]]:
         words = re.split(r"\n[^\S\n]*\n", text[found.end() : end].strip("\n"))[0]
         said = unescape(_MARK.sub("", _SPEAKER.sub(r"\1: ", words)))
         yield f"at {int(found[1] or 0)}:{found[2]:0>2}:{found[3]}", tidy(said)
+
+
+_FRONT_MATTER = re.compile(r"(---|\+\+\+)[^\S\n]*\n(?=[\w\"'-]+\s*[:=])(.*?\n)(?:\1|\.\.\.)[^\S\n]*(?:\n|$)", re.S)
+_TAG = re.compile(r"<!--.*?(?:-->|$)|<(?:script|style)\b.*?(?:</|$)|<[^<>]*>", re.S | re.I)
+_FRONT_TITLE = re.compile(r"^title[^\S\n]*[:=](.*)$", re.M | re.I)
+
+
+def read_markdown(path: str, stream: BinaryIO) -> FileText:
+    """Markdown as it reads: no marks, no link targets, no front matter; headings are paragraphs."""
+    return _markdown(path, decode(path, stream.read()))
+
+
+def read_notebook(path: str, stream: BinaryIO) -> FileText:
+    """The cells of a Jupyter notebook, without what they printed."""
+    with parsing(path, "damaged notebook: save it again from Jupyter"):
+        source = decode(path, stream.read())
+        found = json.loads(source.text)
+        cells = (
+            found["cells"] if "cells" in found else [each for sheet in found["worksheets"] for each in sheet["cells"]]
+        )
+        said = [(each["cell_type"], "".join(each.get("source", each.get("input", "")))) for each in cells]
+    parts = [f"{_FENCE}\n{text}\n{_FENCE}" if kind == "code" else text for kind, text in said if kind != "raw"]
+    return _markdown(path, Decoded(clean("\n\n".join(parts)), source.faults))
+
+
+_FENCE = "~" * 32
+
+
+def _markdown(path: str, decoded: Decoded) -> FileText:
+    from markdown_it import MarkdownIt
+
+    source = decoded.text
+    front = _FRONT_MATTER.match(source)
+    with parsing(path, "Markdown that cannot be parsed: save it as plain text"):
+        tokens = MarkdownIt("commonmark").enable("table").parse(source[front.end() :] if front else source)
+        said = _FRONT_TITLE.search(front[2]) if front else None
+        headings = [_inline(each.children) for each, after in pairwise(tokens) if after.type == "heading_close"]
+        stated = _unquoted(said[1].strip()) if said else ""
+        title = stated or next(iter(headings), None)
+        metadata, faults = (
+            _said_in_front(_TOML_KEY.sub(r"\1: ", front[2]) if front[1] == "+++" else front[2]) if front else ({}, ())
+        )
+        text = clean(_render(tokens))
+        return FileText(text, title, by_heading(text, headings, title), decoded.faults + faults, metadata)
+
+
+def _said_in_front(source: str) -> tuple[dict[str, MetadataValue], tuple[str, ...]]:
+    """What front matter says beside the title, and the lines of it that are not YAML: their values are kept as texts.
+
+    A value is a number, a date or true only where it is written as nothing else would be: "01234", "no" and "12:30"
+    are texts.
+    """
+    import yaml
+
+    def read(part: str) -> dict[Any, Any]:
+        said = yaml.load(part, Loader=_plain_loader())
+        if not isinstance(said, dict):
+            raise ValueError
+        return said
+
+    said: dict[Any, Any] = {}
+    faults: list[str] = []
+    try:
+        said = read(source)
+    except (yaml.YAMLError, ValueError, RecursionError):  # an impossible date is a ValueError
+        for part in _FRONT_VALUE.finditer(source):
+            try:
+                said |= read(part[0])
+            except (yaml.YAMLError, ValueError, RecursionError):
+                said[part[1].strip("\"' ")] = _unquoted(tidy(part[2]))
+                number = source.count("\n", 0, part.start()) + 2
+                faults.append(f"line {number} of its front matter is not YAML: its value is kept as a text")
+    kept = flat({name: value for name, value in said.items() if str(name).lower() != "title"})
+    faults += [f"{name} in its front matter is no value that can be kept" for name in kept.left_out]
+    return kept.metadata, tuple(faults)
+
+
+_TOML_KEY = re.compile(r"^([\w.-]+)[^\S\n]*=[^\S\n]*", re.M)
+"""Of a TOML value, which is YAML but for the sign between them."""
+_FRONT_VALUE = re.compile(r"^([\w\"'][^:=\n]*?)[^\S\n]*:(?=\s)(.*\n(?:[^\S\n]+.*\n|-.*\n|\n)*)", re.M)
+"""A value of front matter, with the lines that are indented below it."""
+
+
+@cache
+def _plain_loader() -> type[yaml.SafeLoader]:
+    """YAML whose values are what they look like to anybody: YAML 1.1 takes "no" for false and "12:30" for 750."""
+    import yaml
+
+    class Plain(yaml.SafeLoader):
+        yaml_implicit_resolvers: dict[str, Any] = {}
+
+    for kind, pattern in (
+        ("bool", r"true|false"),
+        ("int", r"0|-?[1-9][0-9]{0,17}"),
+        ("float", r"-?(?:0|[1-9][0-9]{0,14})\.(?:0|[0-9]{0,14}[1-9])"),
+        ("timestamp", r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?(?:Z|[+-][0-9:]+)?)?"),
+        ("null", r"null|~|"),
+        ("merge", r"<<"),
+    ):
+        Plain.add_implicit_resolver(f"tag:yaml.org,2002:{kind}", re.compile(f"(?:{pattern})\\Z"), None)
+    return Plain
+
+
+def _unquoted(text: str) -> str:
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
+
+
+def _render(tokens: list[Token]) -> str:
+    """The text of the blocks: one blank line between blocks, one line end between list items and table rows."""
+    parts: list[str] = []
+    bullets: list[str] = []
+    rows: list[list[str]] = []
+    for token in tokens:
+        if token.type == "inline":
+            parts.append(_inline(token.children))
+        elif token.type in ("fence", "code_block"):
+            parts.append(token.content.rstrip("\n") + "\n\n")
+        elif token.type == "html_block":
+            parts.append(tidy(_TAG.sub(" ", token.content)) + "\n\n")
+        elif token.type in ("paragraph_close", "heading_close"):
+            parts.append("\n" if token.hidden else "\n\n")
+        elif token.type == "table_open":
+            rows = []
+        elif token.type == "tr_open":
+            rows.append([])
+        elif token.type in ("th_close", "td_close"):
+            rows[-1].append(parts.pop())
+        elif token.type == "table_close":
+            parts.append("\n".join(lines(rows, first=any(rows[0]))) + "\n\n")
+        elif token.type in ("bullet_list_open", "ordered_list_open"):
+            bullets.append("- " if token.type[0] == "b" else "")
+        elif token.type in ("bullet_list_close", "ordered_list_close"):
+            bullets.pop()
+            parts.append("" if bullets else "\n")
+        elif token.type == "list_item_open":
+            parts.append("  " * (len(bullets) - 1) + (bullets[-1] or f"{token.info}{token.markup} "))
+    return re.sub(r"\n{3,}", "\n\n", "".join(parts)).strip()
+
+
+def _inline(children: list[Token] | None) -> str:
+    parts = []
+    for child in children or []:
+        if child.type in ("text", "code_inline"):
+            parts.append(child.content)
+        elif child.type == "softbreak":
+            parts.append(" ")
+        elif child.type == "hardbreak":
+            parts.append("\n")
+        elif child.type == "image":
+            parts.append(_inline(child.children))
+    return "".join(parts)
+
+
+_DIRECTIVE = re.compile(r"^[^\S\n]*(?:\.\.[^\S\n]+(?:\|[^|\n]+\|[^\S\n]+)?)([\w:+.-]+?)::(?:\s|$)", re.M)
+_ROLE = re.compile(r":([\w+.-]+(?::[\w+.-]+)*):`")
+_ROLE_TARGET = re.compile(r"^(.*?)\s*<[^<>]*>$", re.S)
+_NO_TEXT = frozenset(("toctree", "index", "highlight", "currentmodule", "module", "meta", "contents", "sectnum"))
+"""Directives, of Sphinx too, whose words are not for readers."""
+_SETTINGS = {
+    "file_insertion_enabled": False,
+    "raw_enabled": False,
+    "_disable_config": True,
+    "report_level": 5,
+    "halt_level": 5,
+    "warning_stream": False,
+    "line_length_limit": 10_000_000,
+    "doctitle_xform": False,
+    "docinfo_xform": False,
+}
+
+
+def read_restructured(path: str, stream: BinaryIO) -> FileText:
+    """Paragraphs, headings and code apart by blank lines; the words of directives and roles that Sphinx adds, too."""
+    from docutils import nodes
+    from docutils.core import publish_doctree
+
+    decoded = decode(path, stream.read())
+    source = decoded.text
+    if not source.strip():
+        raise DocumentError(path, "has no text, only white space")
+    with parsing(path, "reStructuredText that cannot be parsed: save it as plain text (.txt)"):
+        _allow(source)
+        tree = publish_doctree(source, settings_overrides=_SETTINGS)
+        headings = [heading.astext() for heading in tree.findall(nodes.title)]
+        title = title_field(source) or next(iter(headings), None)
+        text = "\n\n".join(_blocks(tree))
+        return FileText(text, title, by_heading(text, headings, title), decoded.faults)
+
+
+def _allow(source: str) -> None:
+    """Make known what ``source`` uses and docutils does not know, so that its words are kept."""
+    from docutils.frontend import get_default_settings
+    from docutils.parsers.rst import Parser, directives, roles
+    from docutils.parsers.rst.languages import en
+    from docutils.utils import new_document
+
+    settings = get_default_settings(Parser)
+    settings.report_level = settings.halt_level = 5
+    document = new_document("", settings)
+    for name in {each.lower() for each in _DIRECTIVE.findall(source)}:
+        if directives.directive(name, en, document)[0] is None:
+            directives.register_directive(name, _passing())
+    for name in {each.lower() for each in _ROLE.findall(source)}:
+        if roles.role(name, en, 0, document.reporter)[0] is None:
+            roles.register_local_role(name, _role)
+
+
+class _AnyOption(dict[str, Any]):
+    """Options by whatever name."""
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __missing__(self, _: str) -> Any:
+        return lambda argument: argument
+
+
+def _passing() -> Any:
+    """A directive that says its argument and its content."""
+    from docutils import nodes
+    from docutils.parsers.rst import Directive
+
+    class Passing(Directive):  # type: ignore[misc]  # publishes no types
+        optional_arguments = 1
+        final_argument_whitespace = True
+        has_content = True
+        option_spec = _AnyOption()
+
+        def run(self) -> list[nodes.Node]:
+            if self.name.rpartition(":")[2] in _NO_TEXT:
+                return []
+            words = nodes.paragraph("", " ".join(self.arguments))
+            held = nodes.container()
+            self.state.nested_parse(self.content, self.content_offset, held)
+            return [words, *held.children] if self.arguments else list(held.children)
+
+    return Passing
+
+
+def _role(_name: str, _raw: str, text: str, *_: object, **__: object) -> tuple[list[Any], list[Any]]:
+    """``:ref:`The words <target>``` says the words."""
+    from docutils import nodes, utils
+
+    plain = utils.unescape(text)
+    found = _ROLE_TARGET.match(plain)
+    return [nodes.inline("", found[1] if found and found[1] else plain.lstrip("~!"))], []
+
+
+def _blocks(tree: nodes.Node) -> Iterator[str]:
+    """What stands in ``tree``, block by block; lists and tables as one block each."""
+    from docutils import nodes
+
+    for node in tree.children:
+        if isinstance(node, nodes.table):
+            yield "\n".join(_table(node))
+        elif isinstance(node, nodes.bullet_list | nodes.enumerated_list):
+            yield "\n".join(_items(node))
+        elif isinstance(node, nodes.Invisible | nodes.system_message | nodes.raw | nodes.substitution_definition):
+            continue
+        elif isinstance(node, nodes.TextElement | nodes.line | nodes.Text):
+            if text := node.astext().strip("\n").rstrip():
+                yield text if isinstance(node, nodes.literal_block) else text.replace("\n", " ")
+        elif isinstance(node, nodes.field | nodes.option_list_item):
+            yield ": ".join(filter(None, (" ".join(_blocks_of(each)) for each in node.children)))
+        else:
+            yield from _blocks(node)
+
+
+def _blocks_of(node: nodes.Node) -> Iterator[str]:
+    from docutils import nodes
+
+    if isinstance(node, nodes.TextElement):
+        yield node.astext()
+    else:
+        yield from _blocks(node)
+
+
+def _items(node: nodes.Node, depth: int = 0) -> Iterator[str]:
+    """The items of a list, a line each where they are one paragraph."""
+    from docutils import nodes
+
+    for number, item in enumerate(node.children, start=1):
+        bullet = "- " if isinstance(node, nodes.bullet_list) else f"{number}. "
+        lead = "  " * depth + bullet
+        for child in item.children:
+            if isinstance(child, nodes.bullet_list | nodes.enumerated_list):
+                yield from _items(child, depth + 1)
+                continue
+            for text in _blocks_of(child):
+                yield lead + (text if isinstance(child, nodes.literal_block) else text.replace("\n", " "))
+                lead = "  " * (depth + 1)
+
+
+def _table(table: nodes.table) -> Iterator[str]:
+    from docutils import nodes
+
+    for title in table.findall(nodes.title):
+        yield title.astext()
+    rows = [
+        [" ".join(" ".join(_blocks_of(each)) for each in entry.children) for entry in row.children]
+        for row in table.findall(nodes.row)
+    ]
+    yield from lines(rows, first=True if next(iter(table.findall(nodes.thead)), None) is not None else None)

@@ -15,7 +15,6 @@ from kgplatform.sources.decode import HEAD_BYTES, foreign_format, is_html, is_pd
 from kgplatform.sources.files.book import read_book
 from kgplatform.sources.files.file_text import FileText, parsing
 from kgplatform.sources.files.mail import MAILBOX, read_mail, read_mailbox, read_outlook, read_web_archive
-from kgplatform.sources.files.markup import read_markdown, read_notebook, read_restructured
 from kgplatform.sources.files.office import (
     read_open_presentation,
     read_open_text,
@@ -24,9 +23,16 @@ from kgplatform.sources.files.office import (
     read_word,
     read_workbook,
 )
-from kgplatform.sources.files.pdf import read_pdf
-from kgplatform.sources.files.plain import read_captions, read_html, read_rich_text, read_text
-from kgplatform.sources.files.scan import read_image
+from kgplatform.sources.files.pdf import read_image, read_pdf
+from kgplatform.sources.files.plain import (
+    read_captions,
+    read_html,
+    read_markdown,
+    read_notebook,
+    read_restructured,
+    read_rich_text,
+    read_text,
+)
 
 _MOST_DEPTH = 3
 """Mails within mails within mails are read, and no deeper."""

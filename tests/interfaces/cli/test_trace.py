@@ -20,10 +20,9 @@ from kgplatform.explore.runs import keep_run
 from kgplatform.interfaces.cli.show.answers import show_run
 from kgplatform.interfaces.cli.show.reports import show_calls
 from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.pasteable import parameter_line, pasteable
 from kgplatform.neo4j.store import Connection, trace
 from kgplatform.prompt import Messages
-from kgplatform.query import load_query
+from kgplatform.query import load_query, parameter_line, pasteable
 from kgplatform.records import Answer, QueryRun, Step, Usage
 from kgplatform.testing import ScriptedChat
 

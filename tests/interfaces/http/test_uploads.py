@@ -118,7 +118,8 @@ def test_a_model_introduces_pasted_texts_and_pages(store: Store, tmp_path: Path)
         client_of(graph) as client,
     ):
         plain = wait_for(client, started(upload(client, ("field.txt", FIELD), extractor="llm")))
-        assert plain["report"]["notes"] == [] and len(replies) == 3
+        local = wait_for(client, started(upload(client, ("field.txt", SHIP), pasted="true", extractor="local")))
+        assert plain["report"]["notes"] == local["report"]["notes"] == [] and len(replies) == 3, "not by this extractor"
         pasted = wait_for(client, started(upload(client, ("ship.txt", SHIP), pasted="true", extractor="llm")))
         assert pasted["report"]["notes"] == ["ship: Of ships. You could ask: Who sails? When?"]
         found = client.get("/api/documents").json()["documents"][-1]["id"]

@@ -22,8 +22,13 @@ from web_server import serving
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ServerError
 from kgplatform.extract.schema import label_for, load_schema
-from kgplatform.interfaces.neo4j_browser.guide import browser_link, with_values
-from kgplatform.interfaces.neo4j_browser.site import BrowserProgram, for_browsers, reachable_from
+from kgplatform.interfaces.neo4j_browser.site import (
+    BrowserProgram,
+    browser_link,
+    for_browsers,
+    reachable_from,
+    with_values,
+)
 from kgplatform.interfaces.neo4j_browser.style import (
     KINDS,
     PALETTE,

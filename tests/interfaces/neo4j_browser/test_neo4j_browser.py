@@ -16,7 +16,7 @@ from test_browser_site import hostile_graph
 from watching_proxy import watching_proxy
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.interfaces.neo4j_browser.guide import browser_link, with_values
+from kgplatform.interfaces.neo4j_browser.site import browser_link, with_values
 from kgplatform.interfaces.neo4j_browser.style import KINDS, color_of
 from kgplatform.neo4j.store import Connection
 

@@ -13,9 +13,8 @@ from kgplatform.errors import InputError
 from kgplatform.models.chat import Ledger
 from kgplatform.prompt import Messages
 from kgplatform.readers.baselines.full_text import Options, answer, read_part
-from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.run import Run
-from kgplatform.readers.window import tokens
+from kgplatform.readers.window import Numbering, tokens
 from kgplatform.records import Answer
 from kgplatform.search.evidence import Evidence
 from kgplatform.testing import ScriptedChat

@@ -1,7 +1,7 @@
 """Which of the scored nodes the walks begin at: the best, and not one thing in five spellings."""
 
 from kgplatform.readers.graphreader.reader import diverse, opening
-from kgplatform.search.nodes import NodePlaces
+from kgplatform.search.evidence import NodePlaces
 
 
 def places(**nodes: tuple[str, str]) -> dict[str, NodePlaces]:

@@ -33,9 +33,8 @@ from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.readers.longagent.options import Options, sizes_of
 from kgplatform.readers.longagent.reader import READ, Member, answer, read_parts
-from kgplatform.readers.numbering import Numbering
 from kgplatform.readers.run import Run
-from kgplatform.readers.window import tokens
+from kgplatform.readers.window import Numbering, tokens
 from kgplatform.records import Step, Usage
 from kgplatform.search.evidence import Evidence
 from kgplatform.settings import load_settings

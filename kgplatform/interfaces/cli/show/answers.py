@@ -18,8 +18,7 @@ from rich.console import Console
 from kgplatform.explore.runs import StageCalls, stages_of
 from kgplatform.interfaces.cli.shared import spelled
 from kgplatform.interfaces.cli.show.terminal import console, print_json, safe, short, table
-from kgplatform.neo4j.pasteable import literal, numbers_of, pasteable
-from kgplatform.query import load_query
+from kgplatform.query import literal, load_query, numbers_of, pasteable
 from kgplatform.readers.answer import OWN_KNOWLEDGE
 from kgplatform.readers.readers import READERS, stages_by_reader
 from kgplatform.records import Step, Usage
@@ -48,10 +47,8 @@ _HOW = """\
 
 
 def show_search(result: SearchResult, out: Console | None = None, *, all_facts: bool = False) -> None:
-    """Communities and paths that led there, then passages, then facts, best first, each with its place.
-
-    Of the facts those that speak to the question; ``all_facts``: the others too.
-    """
+    """Communities and paths that led there, then passages, then facts, best first, each with its place. Of the facts
+    those that speak to the question; ``all_facts``: the others too."""
     out = out or console()
     if not (result.passages or result.facts or result.communities or result.paths):
         out.print("Nothing was found.")
@@ -140,9 +137,9 @@ def _show_first(out: Console, what: str, passages: Sequence[FoundPassage]) -> No
         _show_passages(out, passages[:_FIRST])
 
 
-def show_turns(turns: Sequence[Turn], out: Console | None = None) -> None:
+def show_turns(turns: Sequence[Turn]) -> None:
     """What was asked and answered in a thread, with the citations."""
-    out = out or console()
+    out = console()
     for turn in turns:
         out.print(f"[bold]> {safe(turn.asked)}[/bold]")
         _show_cited(out, turn.text if turn.text is not None else "(no answer)", turn)
@@ -158,10 +155,10 @@ def show_threads(threads: Sequence[ThreadInfo]) -> None:
     out.print(counted(len(threads), "thread"))
 
 
-def show_failed(error: ModelError, out: Console | None = None) -> None:
+def show_failed(error: ModelError) -> None:
     """The first of what a reader had found that failed; nothing where it had found nothing."""
     if error.evidence is not None:
-        _show_first(out or console(), "The reader failed. What was found until then", error.evidence.passages)
+        _show_first(console(), "The reader failed. What was found until then", error.evidence.passages)
 
 
 def failed_json(question: str, error: ModelError, usage: Usage, *, trace: bool) -> dict[str, Any]:

@@ -78,7 +78,7 @@ export function createView() {
       }
     }
 
-    return el("form", { class: "connection", on: { submit: connect }, "aria-label": "Connect a language model" },
+    return el("form", { class: "entry-form", on: { submit: connect }, "aria-label": "Connect a language model" },
       field("Address of the server", address, "Any server that speaks OpenAI's protocol: Ollama, llama.cpp, LM Studio, vLLM … Leave it empty for OpenAI."),
       el("datalist", { id: "model-addresses" }, Object.entries(SERVERS).map(([name, value]) => el("option", { value }, name))),
       field("Key", key, "Servers on your own machine need none. It is kept in a file that only you can read, and never shown."),

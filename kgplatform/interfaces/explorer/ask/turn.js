@@ -153,6 +153,7 @@ const SO_FAR = 5;
 
 /** `open(document, start, end)` opens a document there; `pick(node)` shows a node in the graph. */
 function evidenceList(result, { open, pick, unfolded = false }) {
+  const communityItem = (community) => el("li", {}, button("tree", named(community.name), () => pick(community), { class: "place" }), el("p", { class: "muted clamp", dir: "auto" }, community.summary));
   const factItem = ({ text, citations }) => el("li", {}, el("span", { dir: "auto" }, text), el("span", { class: "places" }, citations.slice(0, 3).map((place) => placeOf(place, open))));
   return el("section", { class: "evidence", "aria-label": "Evidence" },
     result.fits === false ? el("p", { class: "note" }, `No passage is likely to answer this${result.missing?.length ? `, and none has ${result.missing.slice(0, 3).join(", ")}` : ""}: these are only the nearest.`) : null,
@@ -160,7 +161,7 @@ function evidenceList(result, { open, pick, unfolded = false }) {
     fold("fact", result.facts.filter(speaks), unfolded, factItem),
     fold("less relevant fact", result.facts.filter((each) => !speaks(each)), false, factItem, "less relevant facts"),
     fold("path", result.paths ?? [], false, pathItem),
-    result.communities?.length ? fold("community", result.communities, false, (each) => communityItem(each, pick), "communities") : null);
+    result.communities?.length ? fold("community", result.communities, false, communityItem, "communities") : null);
 }
 
 /** Whether a fact speaks to the question; so do those that nobody judged. */
@@ -184,9 +185,4 @@ const placeOf = (place, open) => placeButton(place, open, named(place.title));
 function pathItem(path) {
   return el("li", { class: "path", dir: "auto" }, path.names.map((name, at) =>
     at === 0 ? el("strong", {}, named(name)) : [el("span", { class: "muted" }, path.forward[at - 1] ? ` — ${path.predicates[at - 1]} → ` : ` ← ${path.predicates[at - 1]} — `), el("strong", {}, named(name))]));
-}
-
-function communityItem(community, pick) {
-  return el("li", {}, button("tree", named(community.name), () => pick(community), { class: "place" }),
-    el("p", { class: "muted clamp", dir: "auto" }, community.summary));
 }

@@ -69,7 +69,7 @@ export function createView({ stage }) {
     });
     const form = el("form", { class: "add-form", on: { submit: (event) => (event.preventDefault(), submit()) } }, input, zone, picked,
       el("details", {}, el("summary", {}, icon("down"), "Paste a text, or addresses of web pages"),
-        el("div", { class: "connection" }, field("The text, or one address on each line", text), field("Title of the text", title))),
+        el("div", { class: "entry-form" }, field("The text, or one address on each line", text), field("Title of the text", title))),
       el("details", {}, el("summary", {}, icon("down"), "Options"), el("div", { class: "options-grid" },
         choice("schema", "Schema", [["", "default"], ...schemas.map((name) => [name, name])]),
         choice("extractor", "Read by", [["", model ? "the language model" : "rules (no model is configured)"], ...(model ? [["local", "rules, without a model"]] : [])]),

@@ -1,7 +1,6 @@
 // The graph as a picture to walk through: drawn on a canvas, moved by mouse, fingers and keys.
 
-import { Camera, prefersStill } from "./camera.js";
-import { trackGestures } from "./gestures.js";
+import { Camera, prefersStill, trackGestures } from "./camera.js";
 import { Labels, unreadIn } from "./labels.js";
 import { placeAll, placeNear, Relaxation } from "./layout.js";
 import { readMap } from "./map.js";
@@ -158,12 +157,6 @@ export class GraphView {
     this.refresh();
   }
 
-  /** From now on the camera goes where it is told to, and not by itself. */
-  takeCamera() {
-    this.follows = false;
-    this.fitted = false;
-  }
-
   /** Move the picture by pixels. */
   pan(dx, dy) {
     this.#moveCamera(() => this.camera.pan(dx, dy));
@@ -225,7 +218,7 @@ export class GraphView {
   }
 
   #moveCamera(move) {
-    this.takeCamera();
+    Object.assign(this, { follows: false, fitted: false }); // from now on the camera goes where it is told to, and not by itself
     move();
     this.refresh();
   }

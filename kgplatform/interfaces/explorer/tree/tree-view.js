@@ -1,7 +1,6 @@
 // The knowledge tree as a picture that unfolds: SVG, moved like the graph, walked through by keys as trees are.
 
-import { Camera, eased, prefersStill } from "../graph/camera.js";
-import { trackGestures } from "../graph/gestures.js";
+import { Camera, eased, prefersStill, trackGestures } from "../graph/camera.js";
 import { THEMES } from "../graph/painter.js";
 import { Drawing, ROW } from "./tree-drawing.js";
 
