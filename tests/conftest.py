@@ -79,10 +79,16 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What asks for Chromium is marked so."""
+    """What asks for Chromium is marked so.
+
+    Files that take long come first, so that no worker is left with one at the end; and those that change indexes, after
+    which a server plans every statement anew.
+    """
     for item in items:
         if isinstance(item, pytest.Function) and "chromium" in item.fixturenames:
             item.add_marker("chromium")
+    first = {item.path for item in items if any(map(item.get_closest_marker, ("killed", "long", "indexes")))}
+    items.sort(key=lambda item: item.path not in first)
 
 
 @pytest.fixture(scope="session", autouse=True)

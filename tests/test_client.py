@@ -36,6 +36,8 @@ from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer, ScriptedChat
 
+pytestmark = pytest.mark.indexes
+
 
 @pytest.fixture
 def given(neo4j_server: Connection, store: Store, at_server: None) -> Connection:

@@ -27,6 +27,8 @@ from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer
 
+pytestmark = pytest.mark.indexes
+
 TUTORIAL, ANONYMITY = "first-graph.md", "anonymity.md"
 # Commands that are not run one by one, and why not. A line begins with one of these, or has it after a space.
 NOT_ONE_BY_ONE = {

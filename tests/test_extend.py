@@ -18,6 +18,8 @@ from kgplatform.models.embed import make_embedder
 from kgplatform.readers import readers
 from kgplatform.settings import load_settings
 
+pytestmark = pytest.mark.indexes
+
 PAGE, CODE = page("extend.md"), page("code.md")
 BROKEN = """
 [kgplatform.extractors]

@@ -32,6 +32,7 @@ ATTACKS = {
     "servers that end or hang": "tests/neo4j/test_revived.py",
     "homes copied, moved and shared; full and read-only disks": "tests/neo4j/test_homes.py",
     "passes killed at each of their statements": "tests/ingest/test_interrupted.py",
+    "histories of a graph, with passes that break off": "tests/ingest/test_settled.py",
 }
 METHODS = ("ingest", "remove", "build_tree", "gist", "reembed", "import_graph")
 

@@ -27,7 +27,7 @@ def killed(neo4j_server: Connection, tmp_path: Path, passes: Driver) -> Killer:
 def test_killed_at_pages_and_gists_and_run_again(store: Store, tmp_path: Path, killed: Killer) -> None:
     """Only what was under way at a kill may be asked for again, and the cache has most of that."""
     kg = opened(store, tmp_path / "home")
-    ingested(kg, tmp_path / "files", {"long.txt": story([100] * 30), "one.txt": paragraph("one", 30)})
+    ingested(kg, tmp_path / "files", {"long.txt": story([100] * 18), "one.txt": paragraph("one", 30)})
     undisturbed = kg.gist()
     wanted = snapshot(store)
     kg.cypher("MATCH (p:Page) DETACH DELETE p", write=True)

@@ -40,6 +40,8 @@ from kgplatform.prompt import Messages
 from kgplatform.records import QueryRun
 from kgplatform.testing import Fault, OpenAIServer, ScriptedChat
 
+pytestmark = pytest.mark.indexes
+
 TEN = story([100] * 10)
 """Ten paragraphs of a hundred words."""
 

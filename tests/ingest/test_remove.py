@@ -11,8 +11,7 @@ from graph_state import Snapshot, snapshot
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import DocumentError, InputError
-from kgplatform.neo4j.store import trace
-from kgplatform.records import GoneFile, QueryRun
+from kgplatform.records import GoneFile
 
 
 @pytest.fixture
@@ -54,38 +53,6 @@ def test_removing_the_second_gives_the_first_alone(kg: KnowledgeGraph, tmp_path:
 
     removed = kg.remove([path.name for path in others[:1]] + [others[1].as_uri()])
     assert sorted(each.uri for each in removed) == sorted(path.as_uri() for path in others)
-    assert difference(snapshot(kg.store), wanted) == []
-
-
-def test_a_removal_that_was_killed_can_be_asked_for_again(kg: KnowledgeGraph, tmp_path: Path, recording: Path) -> None:
-    """It stops at every third statement; the same call again gives the same graph: the documents keep their names to
-    the end."""
-    first, others = put(tmp_path, FIELD), put(tmp_path, OTHERS)
-    wanted = alone(kg, first, recorded=recording)
-    kg.ingest(first + others, recorded=recording)
-    names = [path.as_uri() for path in others]
-    told: list[str] = []
-
-    class KilledError(Exception):
-        pass
-
-    def kill_at(number: int) -> None:
-        def count(executed: QueryRun) -> None:
-            told.append(executed.name)
-            if len(told) == number:
-                raise KilledError
-
-        told.clear()
-        with trace(count):
-            kg.remove(names)
-
-    for number in range(2, 40, 3):
-        try:
-            kill_at(number)
-        except KilledError:
-            continue
-        break
-    assert "ingest/remove_documents" in told
     assert difference(snapshot(kg.store), wanted) == []
 
 

@@ -9,6 +9,11 @@ WHOLE = "KGPLATFORM_BENCH_WHOLE"
 """Set to 1 for all of them."""
 
 
+def more(*cases: T) -> Sequence[T]:
+    """``cases``, beside others of their kinds, which the tests do with."""
+    return cases if os.environ.get(WHOLE) == "1" else ()
+
+
 def sampled(cases: Sequence[T]) -> Sequence[T]:
     """Every fourth of ``cases``, or all of them where that is asked for."""
     return cases if os.environ.get(WHOLE) == "1" else cases[::4]

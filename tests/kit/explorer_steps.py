@@ -62,18 +62,18 @@ _OF_COLOURS = ["color-contrast", "link-in-text-block"]
 """The rules of Axe that see the colours of a page."""
 
 
-def faults_on(page: Page) -> list[str]:
-    """What Axe finds on the page as it is; in dark colours, by the rules that see them."""
-    light = _violations(page)
+def faults_on(page: Page, part: str = "html") -> list[str]:
+    """What Axe finds on the page as it is, or in ``part`` of it; in dark colours, by the rules that see them."""
+    light = _violations(page, part)
     page.emulate_media(color_scheme="dark")
-    dark = _violations(page, runOnly=_OF_COLOURS)
+    dark = _violations(page, part, runOnly=_OF_COLOURS)
     page.emulate_media(color_scheme="light")
     return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in (*light, *dark)]
 
 
-def _violations(page: Page, **options: object) -> list[Any]:
+def _violations(page: Page, part: str, **options: object) -> list[Any]:
     if not page.evaluate("'axe' in window"):
         page.evaluate(Axe().axe_script)
     told = {"resultTypes": ["violations"], **options}
-    violations: list[Any] = page.evaluate("told => axe.run(told).then((found) => found.violations)", told)
+    violations: list[Any] = page.evaluate("told => axe.run(...told).then((found) => found.violations)", [part, told])
     return violations

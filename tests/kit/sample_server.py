@@ -10,6 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 from conftest import EXAMPLES, wipe
+from graph_state import Snapshot, snapshot
 from simulated_readers import reply
 from web_server import served
 
@@ -19,13 +20,19 @@ from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer
 
+_made: list[Snapshot] = []
+"""The sample as it was made."""
+
 
 @contextmanager
-def opened(connection: Connection, home: Path, model: OpenAIServer) -> Iterator[KnowledgeGraph]:
-    """An empty graph, with ``model`` behind it."""
+def opened(
+    connection: Connection, home: Path, model: OpenAIServer, *, unless: list[Snapshot] | None = None
+) -> Iterator[KnowledgeGraph]:
+    """An empty graph, ``unless`` it is this one, with ``model`` behind it."""
     settings = load_settings(home=home, embedder="hash:64", openai_base_url=model.base_url, model_retries=0)
     with Store(connection) as store:
-        wipe(store)
+        if not unless or unless != [snapshot(store)]:
+            wipe(store)
         with KnowledgeGraph(store, settings, embedder=HashEmbedder(64)) as graph:
             yield graph
 
@@ -41,10 +48,14 @@ def model() -> Iterator[OpenAIServer]:
 def sample(
     neo4j_server: Connection, model: OpenAIServer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[KnowledgeGraph]:
-    """The sample corpus with its tree. Tests that change it leave it as it was."""
-    with opened(neo4j_server, tmp_path_factory.mktemp("served"), model) as graph:
-        graph.ingest(EXAMPLES / "corpus", recorded=EXAMPLES / "extraction.jsonl")
-        graph.build_tree()
+    """The sample corpus with its tree: that of the module before, if it is there and unchanged. Tests that change it
+    leave it as it was.
+    """
+    with opened(neo4j_server, tmp_path_factory.mktemp("served"), model, unless=_made) as graph:
+        if not graph.documents():
+            graph.ingest(EXAMPLES / "corpus", recorded=EXAMPLES / "extraction.jsonl")
+            graph.build_tree()
+            _made[:] = [snapshot(graph.store)]
         yield graph
 
 

@@ -36,6 +36,8 @@ from kgplatform.resolution import (
 from kgplatform.settings import Settings
 from kgplatform.text import normalise_name
 
+pytestmark = pytest.mark.indexes
+
 
 @pytest.mark.parametrize(
     "names",

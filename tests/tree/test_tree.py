@@ -20,6 +20,8 @@ from kgplatform.settings import Settings
 from kgplatform.testing import OpenAIServer, ScriptedChat
 from kgplatform.tree import build_tree
 
+pytestmark = pytest.mark.indexes
+
 GROUPS = [group("Sailor", 6), group("Miner", 5), group("Baker", 4)]
 NEWCOMER: Line = {
     "document": "new.txt",

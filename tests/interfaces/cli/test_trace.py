@@ -26,6 +26,8 @@ from kgplatform.query import load_query, parameter_line, pasteable
 from kgplatform.records import Answer, QueryRun, Step, Usage
 from kgplatform.testing import ScriptedChat
 
+pytestmark = pytest.mark.indexes
+
 QUESTION = "Where was the founder of the Atlantic Telegraph Company born?"
 HEADING = re.compile(r"// (\d+)\. ([\w/]+): ")
 PARAMETER = re.compile(r":param (\w+) => (.+);")

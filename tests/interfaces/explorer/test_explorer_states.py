@@ -26,6 +26,7 @@ def go_to(page: Page, explorer: str, view: str) -> None:
 
 
 def test_axe_finds_no_fault(page: Page, explorer: str) -> None:
+    """On each view, and on what comes on top of one."""
     faults = {}
     for view in VIEWS:
         go_to(page, explorer, view)
@@ -35,7 +36,7 @@ def test_axe_finds_no_fault(page: Page, explorer: str) -> None:
     page.get_by_role("button", name="Test the connection").click()  # the models were the last view
     expect(page.locator(".works")).to_contain_text("It answered “ready” after")
     expect(page.get_by_role("row", name=re.compile("^testing"))).to_be_visible()
-    faults["tested"] = faults_on(page)
+    faults["tested"] = faults_on(page, "#panel")
     page.goto(f"{explorer}/#/ask")
     ask(page, "Who was the captain of the Great Eastern?")
     page.locator(".step-head").first.click()
@@ -45,7 +46,7 @@ def test_axe_finds_no_fault(page: Page, explorer: str) -> None:
     page.keyboard.press("Tab")
     peek = page.get_by_role("tooltip")
     expect(peek).to_contain_text(re.compile("…[\\s\\S]*James Anderson, a captain"))
-    faults["peek"] = faults_on(page)
+    faults["peek"] = faults_on(page, ".peek")
     page.keyboard.press("Escape")
     expect(peek).to_be_hidden()
     page.get_by_role("button", name="Citation 1:").click()
@@ -54,15 +55,15 @@ def test_axe_finds_no_fault(page: Page, explorer: str) -> None:
     page.keyboard.press("Escape")
     page.get_by_role("combobox", name="Find in the graph").fill("cyrus")
     page.get_by_role("listbox", name="Nodes found").get_by_role("option").first.wait_for()
-    faults["found"] = faults_on(page)
+    faults["found"] = faults_on(page, "#stage")
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Expand").wait_for()
-    faults["card"] = faults_on(page)
+    faults["card"] = faults_on(page, "#stage")
     page.get_by_role("link", name="As a page").click()
     page.get_by_role("article", name="Cyrus Field").wait_for()
     faults["page"] = faults_on(page)
     page.get_by_role("button", name="Keys").click()
-    faults["keys"] = faults_on(page)
+    faults["keys"] = faults_on(page, "dialog")
     assert {place: found for place, found in faults.items() if found} == {}
 
 

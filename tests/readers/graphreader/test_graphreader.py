@@ -17,6 +17,8 @@ from kgplatform.readers.answer import NOT_CITED, OWN_KNOWLEDGE, PARTIAL, REFUSAL
 from kgplatform.search.evidence import Evidence
 from kgplatform.settings import load_settings
 
+pytestmark = pytest.mark.indexes
+
 DAYS = [
     "On day one the Petrel left the harbour of Cork with a cargo of salt and with eleven sailors.",
     "On day two the Petrel met a gale off Fastnet, and the cook lost all of his plates to it.",

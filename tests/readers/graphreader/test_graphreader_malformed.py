@@ -20,6 +20,8 @@ from kgplatform.search.evidence import Evidence
 from kgplatform.settings import Settings, load_settings
 from kgplatform.testing import Fault, OpenAIServer
 
+pytestmark = pytest.mark.indexes
+
 TEXTS = {
     "mill.txt": "The mill at Hollow Ford was built by Anna Reed. It still grinds oats.",
     "bridge.txt": "The bridge at Hollow Ford was built by Thomas Pike. It was made of oak.",
