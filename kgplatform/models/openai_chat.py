@@ -25,7 +25,7 @@ from kgplatform.concurrency.threads import Stop
 from kgplatform.errors import ModelError, ReplyError, SettingError
 from kgplatform.models.chat import FREE_TEXT, Chat, Ledger, Reply, Wanted, within
 from kgplatform.models.failures import BadAnswerError, FaultError, RefusedError
-from kgplatform.models.reply import circles, split_thoughts
+from kgplatform.models.reply import circles, is_looped, split_thoughts
 from kgplatform.models.request import (
     NOTHING,
     Abilities,
@@ -272,7 +272,8 @@ class OpenAIChat(ServedModel):
         if kept is None:
             return None
         figures = {"prompt_tokens": kept.input_tokens, "completion_tokens": kept.output_tokens}
-        return _from_cache(Reply(kept.text, usage_of({"usage": figures}, asked.messages, kept.text), cut_off=False))
+        usage = usage_of({"usage": figures}, asked.messages, kept.text)
+        return _from_cache(Reply(kept.text, usage, cut_off=kept.cut_off))
 
     def _shared(self, asked: _Asked) -> Reply:
         """The reply: from the thread that is already asking for it, or by asking. Where that thread is stopped, one of
@@ -292,9 +293,10 @@ class OpenAIChat(ServedModel):
             outcome = self._known(asked)
             if outcome is None:
                 outcome = self._call(asked)
-                if self._cache and outcome.text.strip() and not outcome.cut_off:
-                    usage = outcome.usage
-                    self._cache.put(asked.key, KeptReply(outcome.text, usage.input_tokens, usage.output_tokens))
+                # What had no room may have more the next time; what goes round would do so again.
+                if self._cache and outcome.text.strip() and (not outcome.cut_off or is_looped(outcome.text)):
+                    cost = outcome.usage.input_tokens, outcome.usage.output_tokens
+                    self._cache.put(asked.key, KeptReply(outcome.text, *cost, cut_off=outcome.cut_off))
             return outcome
         except ModelError as error:
             outcome = error

@@ -284,11 +284,13 @@ def cache_key(request: dict[str, object]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class KeptReply:
-    """An answer that was paid for, and the tokens that it cost; None of an answer that was kept without them."""
+    """An answer that was paid for, and the tokens that it cost; None of an answer that was kept without them.
+    ``cut_off``: it was stopped since it went round in circles, which it would do again."""
 
     text: str
     input_tokens: int | None = None
     output_tokens: int | None = None
+    cut_off: bool = False
 
 
 class ReplyCache:
@@ -306,8 +308,9 @@ class ReplyCache:
             return None
         if not isinstance(entry, dict) or entry.get("key") != key or not isinstance(entry.get("text"), str):
             return None
-        figures = (entry.get(name) for name in ("input_tokens", "output_tokens"))
-        return KeptReply(entry["text"], *(each if isinstance(each, int) and each >= 0 else None for each in figures))
+        figures = [entry.get(name) for name in ("input_tokens", "output_tokens")]
+        costs = [each if isinstance(each, int) and each >= 0 else None for each in figures]
+        return KeptReply(entry["text"], *costs, cut_off=entry.get("cut_off") is True)
 
     def put(self, key: str, reply: KeptReply) -> None:
         """Keep ``reply``. An answer that is paid for is not lost to a full disk: that is a warning, said once."""

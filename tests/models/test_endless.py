@@ -4,6 +4,7 @@ import json
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import openai as openai  # not while memory is measured: it takes long to import
@@ -81,6 +82,19 @@ def test_a_reply_that_goes_round_is_broken_off_and_one_that_repeats_a_little_is_
             chat.close()
             assert len(server.requests) == 1
         assert (reply.cut_off, reply.text.endswith("y")) == (is_cut, not is_cut), said
+
+
+def test_a_reply_that_went_round_is_paid_for_once_and_one_without_room_may_have_more(tmp_path: Path) -> None:
+    row = '["Jennifer Parilla","American trampolinist"],'
+    for said, requests in ((row * 60, 1), (Fault.length_limit(row), 2)):
+        with OpenAIServer([said, said]) as server:
+            replies = []
+            for _ in range(2):
+                chat = OpenAIChat(settings_of(server), Ledger(), tmp_path)
+                replies.append(chat.send(HELLO, stage="ask", wanted=Wanted(tokens=2000)))
+                chat.close()
+            assert (len(server.requests), replies[0].cut_off) == (requests, True)
+        assert (replies[1].text, replies[1].cut_off) == (replies[0].text, True)
 
 
 def test_of_an_error_the_beginning_is_read() -> None:
