@@ -376,10 +376,14 @@ _MOST_TYPES = 50_000
 _NEEDED: dict[str, tuple[str, ...]] = {"Chunk": ("text",), "KeyElement": ("name", "key"), "Fact": ("text",)}
 _INDEXED = {
     **dict.fromkeys(("name", "key", "stem", "nameWords", "consonants", "source", "memory", "thread"), 8000),
+    "introducedFor": 8000,
     **dict.fromkeys(("seed", "boundBy"), 4000),  # they share one index
 }
 """Properties with an index, which refuses longer ones, and how many bytes of UTF-8 they may have."""
-_MORE_TYPES = {"Page": {"memory": "string"}, "Run": {"thread": "string"}, "Community": {"treeDue": "long"}}
+_MORE_TYPES = {
+    "Document": {"summary": "string", "questions": "string[]", "introducedFor": "string"},
+    **{"Page": {"memory": "string"}, "Run": {"thread": "string"}, "Community": {"treeDue": "long"}},
+}
 _WORDS = {
     **{"string": "text", "long": "a whole number", "double": "a number", "boolean": "true or false"},
     **{"datetime": "a datetime", "string[]": "a list of texts", "long[]": "a list of whole numbers"},

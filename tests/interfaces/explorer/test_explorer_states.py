@@ -295,7 +295,7 @@ def test_a_model_is_connected_in_the_page(empty_explorer: str, page: Page) -> No
         page.get_by_label("Address of the server").fill(model.base_url)
         page.get_by_label("Key", exact=True).fill("sk-secret")
         page.get_by_role("button", name="List its models").click()
-        expect(page.locator(".connection")).to_contain_text("It has 2 models: large, small")
+        expect(page.locator(".entry-form")).to_contain_text("It has 2 models: large, small")
         expect(page.get_by_label("Model", exact=True)).to_have_value("large")
         page.get_by_label("Model", exact=True).fill("small")
         assert faults_on(page) == []
