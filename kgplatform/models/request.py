@@ -309,8 +309,8 @@ class ReplyCache:
         if not isinstance(entry, dict) or entry.get("key") != key or not isinstance(entry.get("text"), str):
             return None
         figures = [entry.get(name) for name in ("input_tokens", "output_tokens")]
-        costs = [each if isinstance(each, int) and each >= 0 else None for each in figures]
-        return KeptReply(entry["text"], *costs, cut_off=entry.get("cut_off") is True)
+        read, written = (each if isinstance(each, int) and each >= 0 else None for each in figures)
+        return KeptReply(entry["text"], read, written, entry.get("cut_off") is True)
 
     def put(self, key: str, reply: KeptReply) -> None:
         """Keep ``reply``. An answer that is paid for is not lost to a full disk: that is a warning, said once."""
