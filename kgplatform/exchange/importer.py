@@ -382,7 +382,9 @@ _INDEXED = {
 """Properties with an index, which refuses longer ones, and how many bytes of UTF-8 they may have."""
 _MORE_TYPES = {
     "Document": {"summary": "string", "questions": "string[]", "introducedFor": "string"},
-    **{"Page": {"memory": "string"}, "Run": {"thread": "string"}, "Community": {"treeDue": "long"}},
+    "Page": {"memory": "string"},
+    "Run": {"thread": "string"},
+    "Community": {"treeDue": "long"},
 }
 _WORDS = {
     **{"string": "text", "long": "a whole number", "double": "a number", "boolean": "true or false"},

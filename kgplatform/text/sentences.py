@@ -106,16 +106,17 @@ _ABBREVIATIONS_BEFORE_NUMBERS = frozenset(_BEFORE_NUMBERS.split())
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """``text[start:end]`` of the text that was cut; without white space at its ends. ``shown``: where the heading
-    begins that it is shown with, or ``start``."""
+    """``text[start:end]`` of the text that was cut; without white space at its ends. ``heading``: where the heading
+    above it begins, if it is shown with one."""
 
     start: int
     end: int
-    shown: int = field(default=-1, compare=False)
+    heading: int | None = field(default=None, compare=False)
 
-    def __post_init__(self) -> None:
-        if self.shown < 0:
-            object.__setattr__(self, "shown", self.start)
+    @property
+    def shown(self) -> int:
+        """Where it begins as models see it."""
+        return self.start if self.heading is None else self.heading
 
 
 def sentences(text: str) -> Iterator[Sentence]:
