@@ -21,7 +21,6 @@ class Parrot:
 
 class Nothing:
     name = "nothing"
-    default_mode = "flexible"
 
     def extract(self, passage: Passage, document: Document, schema: Schema) -> Extraction:
         return Extraction()

@@ -24,7 +24,6 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.concurrency import workers as work
 from kgplatform.concurrency.workers import LocalWorkers
 from kgplatform.errors import InputError, KgError
-from kgplatform.extract.bound import Mode
 from kgplatform.extract.schema import Schema
 from kgplatform.ingest.pipeline import IngestReport
 from kgplatform.models.embed import HashEmbedder
@@ -158,7 +157,6 @@ class OfItsOwn:
     """An extractor that a user wrote."""
 
     name = "of its own"
-    default_mode: Mode = "flexible"
 
     def extract(self, passage: Passage, document: Document, schema: Schema) -> Extraction:
         return Extraction(entities=(ExtractedEntity(passage.text.split()[0]),))
