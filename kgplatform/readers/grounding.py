@@ -392,5 +392,5 @@ def _stem(word: str, language: str) -> str:
 
 
 def _stumps(word: str) -> list[str]:
-    """A folded word with other endings than its own: "iceland" of "icelandic", "africa" of "african", those of cases."""
+    """A folded word with other endings than its own: "iceland" of "icelandic", "africa" of "african"."""
     return [word[:size] for size in range(max(4, len(word) - 4), len(word))]

@@ -106,8 +106,8 @@ def test_a_community_that_is_left_out_one_that_is_named_twice_and_one_named_by_t
     assert_whole(store)
     assert (report.named_by_model, report.named_by_members, report.failed_names) == (1, 3, 3)
     assert report.failures == [
-        "The language model left communities out, named one twice, by words of its instructions, or by a number that its "
-        "facts do not have."
+        "The language model left communities out, named one twice, by words of its instructions, or by a number that "
+        "its facts do not have."
     ]
     assert report.complete
     assert named_by(store) == {"model": 1, "members": 3}
