@@ -108,6 +108,7 @@ if TYPE_CHECKING:
 
     from kgplatform.exchange import ExchangeReport
     from kgplatform.gist.options import GistReport
+    from kgplatform.readers.readers import GivenOptions
     from kgplatform.settings import GivenSettings
     from kgplatform.tree.build_tree import TreeReport
 
@@ -473,7 +474,7 @@ class KnowledgeGraph:
         on_step: Tell | None = None,
         on_text: Hear | None = None,
         stop: Stop | None = None,
-        **more: Any,
+        **more: Unpack[GivenOptions],
     ) -> Answer:
         """An answer from the graph that cites sentences; without a language model, the evidence.
 
@@ -521,7 +522,7 @@ class KnowledgeGraph:
         keep: bool = False,
         verify: bool = False,
         stop: Stop | None = None,
-        **more: Any,
+        **more: Unpack[GivenOptions],
     ) -> Iterator[Step | str | Answer]:
         """What ``ask`` does, as it happens: each step, the text of the answer so far, and at last the answer.
 
@@ -921,7 +922,7 @@ class ChatThread:
         on_text: Hear | None = None,
         stop: Stop | None = None,
         keep_failed: bool = True,
-        **more: Any,
+        **more: Unpack[GivenOptions],
     ) -> Answer:
         """An answer, as ``KnowledgeGraph.ask`` gives it, from any reader; it is kept as the next turn. ``where`` is of
         this question alone.
