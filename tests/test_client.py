@@ -193,7 +193,7 @@ def wrong_types(kg: KnowledgeGraph) -> list[tuple[Callable[[], object], str]]:
     ]
 
 
-TELL_THEMSELVES = {"Ingestible", "str | Extractor | None", "Mode | None"}
+TELL_THEMSELVES = {"Ingestible", "str | Extractor | None", "Mode"}
 """Annotations of arguments that the methods check themselves."""
 FOR_OTHERS = {"close", "jobs", "lend_driver", "py2neo"}
 
