@@ -37,7 +37,7 @@ NOT_ONE_BY_ONE = {
     "kgplatform serve": "runs until it is ended: tests/interfaces/http/test_serve_command.py",
     "kgplatform mcp": "runs until it is ended: tests/interfaces/mcp/",
     "kgplatform browser": "runs until it is ended: tests/interfaces/neo4j_browser/",
-    "--needles": "a managed server and a graph for each text: tests/evaluate/test_needle_runs.py",
+    "--needles": "a managed server and a graph for each text: tests/evaluate/test_needles.py",
     "evaluate musique/": "a data set: tests/evaluate/test_evaluate_command.py, test_evaluate_graphs.py",
     "evaluate hotpot_dev": "the same",
     "evaluate questions.jsonl --readers retrieve,bm25,closed": "tests/evaluate/test_evaluate_command.py",

@@ -30,9 +30,6 @@ def graph(shared_kg: KnowledgeGraph) -> KnowledgeGraph:
     return shared_kg
 
 
-# -------------------------------------------------------------------------------------------------------------- answers
-
-
 def test_rows_with_the_ids_of_facts_are_cited_to_the_character(graph: KnowledgeGraph) -> None:
     done, chat = asked(graph, statement(FOUNDERS, **COMPANY), said("Cyrus Field founded it [1]."))
     (rows,) = [run for step in named(done, "run") for run in step.queries]
@@ -111,9 +108,6 @@ def test_rows_that_do_not_answer(graph: KnowledgeGraph) -> None:
     assert done.note.startswith(OWN_KNOWLEDGE)
 
 
-# ---------------------------------------------------------------------------------------------- what the model is shown
-
-
 def test_the_model_sees_what_is_in_the_graph_now(graph: KnowledgeGraph) -> None:
     _, chat = asked(graph, statement(FOUNDERS, **COMPANY), said("Cyrus Field [1]."))
     system, user = (each["content"] for each in chat.calls[0].messages)
@@ -162,9 +156,6 @@ def test_an_answer_from_one_row_rests_on_it(graph: KnowledgeGraph) -> None:
     done, _ = asked(graph, statement(text, **COMPANY), said("Four [2.1]."))
     assert "[1]" in (done.text or "")
     assert done.citations
-
-
-# -------------------------------------------------------------------------------------------------------------- repairs
 
 
 @pytest.mark.parametrize(
@@ -256,8 +247,6 @@ def test_a_reply_may_leave_out_parameters_and_numbers_and_name_its_evidence_apar
     assert (done.text or "").startswith("It was Cyrus Field, with others [1]")
     assert done.citations
 
-
-# ------------------------------------------------------------------------------------------- what a statement cannot do
 
 ATTACKS = [
     "CREATE (:Person {name: 'Eve'})",

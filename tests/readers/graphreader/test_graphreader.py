@@ -63,9 +63,6 @@ def choosing(*days: int) -> Walker:
     return Walker(["Petrel"], facts=lambda asked: reads(*days))
 
 
-# ------------------------------------------------------------------------------------------------------- the queue
-
-
 def test_facts_of_what_was_read_are_not_shown_again(evidence: Evidence) -> None:
     model = choosing(3, 6)
     model.rules["facts"] = lambda asked: reads(*[n for n in (3, 6) if n in asked.passages_shown])
@@ -123,9 +120,6 @@ def test_termination_leaves_the_queue_unread(evidence: Evidence) -> None:
     assert [each.text for each in done.evidence.passages] == DAYS[:1]
 
 
-# ------------------------------------------------------------------------------------------------------- the limits
-
-
 def onwards(asked: Asked) -> str:
     """The next tree of the ring."""
     return go(TREES[(TREES.index(asked.here) + 1) % len(TREES)])
@@ -151,8 +145,6 @@ def test_the_limit_holds_in_the_middle_of_a_queue(evidence: Evidence) -> None:
     assert walked(done) == ["read_chunk", "search_more", "search_more"]
     assert model.of("answer")[0].data == "Notebook 1:\nDay 2.", "what was noted until then counts"
 
-
-# ---------------------------------------------------------------------------------------------------- several paths
 
 FOUND = {
     "Petrel": "It is blue",
@@ -199,9 +191,6 @@ def test_a_run_is_the_same_whatever_the_threads_do(evidence: Evidence) -> None:
     assert run() == run()
 
 
-# --------------------------------------------------------------------------------------------------- the notebook
-
-
 def test_the_notebook_is_replaced_and_never_emptied(evidence: Evidence) -> None:
     said = {1: "One thing.", 2: "", 3: "(empty)", 4: "Another thing."}
     model = choosing(1, 2, 3, 4)
@@ -234,9 +223,6 @@ def test_the_steps_of_a_walk_begin_alike(evidence: Evidence) -> None:
     assert len({each.system for each in steps}) == 1
     assert os.path.commonprefix([each.user for each in steps]).endswith("Previous actions:\n")
     assert all(a in b for a, b in pairwise("\n".join(each.actions) for each in steps if each.actions))
-
-
-# ------------------------------------------------------------------------------------------------------- citations
 
 
 def after_reading(text: str, *days: int, sufficient: bool = True) -> Walker:
@@ -296,9 +282,6 @@ def test_a_refusal_is_what_the_model_says(evidence: Evidence, said: str, mode: s
     assert (done.text, done.sufficient, done.note) == (text, False, note)
 
 
-# ------------------------------------------------------------------------------------------- options and their ends
-
-
 def test_without_a_plan_there_is_one_call_less(evidence: Evidence) -> None:
     model = Walker(["Petrel"])
     done = ask(evidence, model, QUESTION, nodes=1, plan=False)
@@ -346,9 +329,6 @@ def test_what_does_not_fit_is_said_before_anything_is_spent(
     with pytest.raises(InputError, match=message):
         ask(evidence, model, question, **options)
     assert model.asked == []
-
-
-# ----------------------------------------------------------------------------------------------- a model that fails
 
 
 def failing_at(node: str, error: ModelError) -> Walker:

@@ -121,9 +121,6 @@ def test_replies_of_no_use_are_forgotten(evidence: Evidence, settings: Settings,
     assert better.of("facts"), "this prompt was sent again"
 
 
-# ------------------------------------------------------------------------------------------- the plan and the answer
-
-
 def test_a_plan_that_fails_or_is_empty_is_done_without(evidence: Evidence, settings: Settings) -> None:
     for reply, count in ((Fault.refuse(500, "Broken."), "failed.plan"), ("<think>Hm.</think>", "malformed.no plan")):
         done, _ = served(settings, evidence, Walker(["Hollow Ford"], plan=Script(reply)))
@@ -141,9 +138,6 @@ def test_an_answer_that_cannot_be_read_is_asked_for_again_and_then_an_error(
     model.rules["answer"] = Script("", final(""))
     with pytest.raises(ModelError, match="cannot be used"):
         served(settings, evidence, model)
-
-
-# ---------------------------------------------------------------------------------------------- the initial nodes
 
 
 def chosen(done: Answer) -> list[str]:

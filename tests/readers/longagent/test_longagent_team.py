@@ -85,9 +85,6 @@ def members_of(evidence: Evidence, room: int) -> tuple[Member, ...]:
     return read_parts(QUESTION, evidence, Options(), room)[0]
 
 
-# ------------------------------------------------------------------------------------------------------------- parts
-
-
 @pytest.mark.parametrize("room", [64, 400, 1024])
 def test_the_parts_together_are_the_text_and_each_is_within_its_bound(evidence: Evidence, room: int) -> None:
     members = members_of(evidence, room)
@@ -152,9 +149,6 @@ def test_of_a_long_part_a_member_sees_what_is_near_the_instruction_and_all_of_it
     assert all(tokens(each.data) > READ for each in other.of("member"))
 
 
-# ---------------------------------------------------------------------------------------------- who knows and sees what
-
-
 def test_members_see_their_own_part_and_the_instruction_alone(graph: Store, tmp_path: Path) -> None:
     said = {(7,): "Mara Voss", (3,): "Jon Reed", (3, 7): "Mara Voss"}
     script = Script([instructs("Who lit it?"), instructs("Since when?"), answers("Mara Voss")], by_note(said))
@@ -170,9 +164,6 @@ def test_members_see_their_own_part_and_the_instruction_alone(graph: Store, tmp_
         assert prompt.section("Instruction") in ("Who lit it?", "Since when?")
     assert all(QUESTION in each.section("Objective") for each in script.of("instruct", "decide"))
     assert done.counts["rounds"] == 2
-
-
-# ------------------------------------------------------------------------------------------------- the trace, and keep
 
 
 def test_members_that_found_something_are_steps_side_by_side(
@@ -232,9 +223,6 @@ def test_where_the_leader_overlooks_what_members_found_it_is_asked_once_more(gra
     papers = Script([instructs(ASKED), answers("")], by_note({(7,): "Mara Voss"}))
     done = ask(graph, papers, tmp_path / "paper", QUESTION, documents=("lamp",), conflict="once")
     assert (done.citations, papers.kinds[-1]) == ((), "decide"), "the paper's way believes the leader"
-
-
-# ------------------------------------------------------------------------------------------------------ models, options
 
 
 def test_members_may_have_a_model_of_their_own(graph: Store, tmp_path: Path) -> None:

@@ -138,9 +138,6 @@ def test_a_window_that_no_gist_fits_into_is_said(store: Store, tmp_path: Path) -
         ask(evidence, Rereader(), QUESTION, window_tokens=2000)
 
 
-# ----------------------------------------------------------------------------------------------------- through the door
-
-
 def test_a_kept_run_is_tied_to_the_pages_that_it_read(
     two: Evidence, store: Store, settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
