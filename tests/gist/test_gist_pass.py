@@ -26,6 +26,7 @@ from gists import (
 )
 from graph_state import snapshot
 from model_by_prompt import Prompt, budgeted
+from trees import assert_whole
 
 from kgplatform import trace
 from kgplatform.client import KnowledgeGraph
@@ -39,7 +40,7 @@ from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages
 from kgplatform.records import QueryRun
-from kgplatform.testing import Fault, OpenAIServer, ScriptedChat
+from kgplatform.testing import ScriptedChat
 from kgplatform.text import count_words
 
 pytestmark = pytest.mark.indexes
@@ -238,26 +239,6 @@ def test_a_run_without_budget_keeps_what_was_paid_for(store: Store, tmp_path: Pa
     assert difference(snapshot(store), wanted) == []
 
 
-def test_a_model_that_fails_throughout_is_asked_no_more(store: Store, tmp_path: Path) -> None:
-    """What was made before is kept; the next run goes on there."""
-    asked: list[Messages] = []
-
-    def dying(messages: Messages) -> str | Fault:
-        asked.append(messages)
-        return by_rules(messages) if len(asked) <= 3 else Fault.refuse(401, "No such key.")
-
-    with OpenAIServer(dying) as server:
-        kg = opened(store, tmp_path / "home", None, openai_base_url=server.base_url, concurrency=1)
-        ingested(kg, tmp_path, {f"{number}.txt": paragraph(chr(97 + number), 30) for number in range(16)})
-        report = kg.gist()
-    assert report.stopped.startswith("10 pages in a row failed, the last: ")
-    assert report.stopped.endswith("What was made is kept; fix that and run the same command again.")
-    assert (report.written, len(report.failed), len(asked), report.complete) == (3, 10, 13, False)
-    assert report.notes == []
-    again = opened(store, tmp_path / "home").gist()
-    assert (again.kept, again.written, again.complete) == (3, 13, True)
-
-
 def test_malformed_replies_are_put_right_and_counted(store: Store, tmp_path: Path) -> None:
     def sloppy(messages: Messages) -> str:
         text = Prompt(messages).data
@@ -378,22 +359,31 @@ def test_a_document_that_is_half_there_is_not_gisted(store: Store, tmp_path: Pat
     assert (pages_of(kg, "ten"), report.pages, report.complete) == ([], 1, False)
 
 
-def test_a_later_ingest_leaves_pages_alone_and_another_model_embeds_them_again(store: Store, tmp_path: Path) -> None:
+def test_a_later_ingest_leaves_pages_alone_and_another_model_embeds_them_and_communities(
+    store: Store, tmp_path: Path
+) -> None:
     """Also those whose vectors are due, since the run that wrote their gists was killed: the next one sees to that."""
     kg = opened(store, tmp_path / "home")
     ingested(kg, tmp_path, {"ten.txt": TEN})
     kg.gist()
     kg.cypher("MATCH (p:Page {index: 1}) SET p:Pending REMOVE p.embedding", write=True)
-    kg.ingest(put(tmp_path, {"one.txt": paragraph("one", 30)}), extractor="local")
+    later = {"one.txt": paragraph("one", 30), "ada.txt": "Ada Lovelace knew Charles Babbage, who lived in London."}
+    kg.ingest(put(tmp_path, later), extractor="local")
     assert kg.cypher("MATCH (p:Page:Pending) RETURN p.index").rows == [[1]]
     assert kg.gist("one").written == 1
     assert_memory(kg, "ten")
-    KnowledgeGraph(store, kg.settings, embedder=HashEmbedder(32)).reembed()
-    sizes = "MATCH (p:Page) RETURN DISTINCT size(p.embedding), p:Pending"
-    assert kg.cypher(sizes).rows == [[32, False]]
-    index = "SHOW INDEXES YIELD name, options WHERE name = 'page_embedding' RETURN options"
-    assert kg.cypher(index).rows[0][0]["indexConfig"]["vector.dimensions"] == 32
+    opened(store, tmp_path / "home", None).build_tree()
+    other = KnowledgeGraph(store, kg.settings, embedder=HashEmbedder(32))
+    other.reembed()
+    assert kg.cypher("MATCH (p:Page) RETURN DISTINCT size(p.embedding), p:Pending").rows == [[32, False]]
+    assert kg.cypher("MATCH (c:Community) RETURN DISTINCT size(c.embedding)").rows == [[32]]
+    index = "SHOW INDEXES YIELD name, options, state WHERE name = $name RETURN options, state"
+    for name in ("page_embedding", "community_embedding"):
+        ((options, state),) = kg.cypher(index, {"name": name}).rows
+        assert (options["indexConfig"]["vector.dimensions"], state) == (32, "ONLINE")
     assert_memory(kg, "ten")
+    assert_whole(store)
+    assert other.build_tree().communities_new == 0
 
 
 MEANWHILE = "The document ten was changed or removed while it was read. It was read again."

@@ -477,9 +477,12 @@ def test_another_embedding_model_is_refused_and_repaired(store: Store, tmp_path:
 
 
 def test_an_emptied_graph_takes_another_embedding_model(store: Store, tmp_path: Path) -> None:
-    """Whoever deletes all nodes by Cypher leaves the indexes of the model before; those of others are left alone."""
+    """Whoever deletes all nodes by Cypher leaves the indexes of the model before; those of others are left alone.
+
+    Here the model before made vectors of as many numbers as can be indexed.
+    """
     files = put(tmp_path, FIELD)
-    opened(store, HashEmbedder(32)).ingest(files, **OPTIONS)
+    assert opened(store, HashEmbedder(4096)).ingest(files, **OPTIONS).complete
     theirs = "CREATE VECTOR INDEX theirs FOR (n:Theirs) ON n.vector OPTIONS {indexConfig: {`vector.dimensions`: 7}}"
     store.run_statement(theirs, {}, write=True, timeout=60, limit=1)
     try:

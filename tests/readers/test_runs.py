@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from conftest import wipe
+from conftest import opened, wipe
 from simulated_readers import reply
 from statements import chain, ingest
 from stopped import LONG
@@ -100,8 +100,7 @@ def test_who_traces_is_told_what_is_begun_there_in_all_threads_and_nothing_else(
 
 def test_a_budget_is_that_of_all_runs_together(store: Store, tmp_path: Path) -> None:
     with OpenAIServer(reply) as server:
-        settings = load_settings(home=tmp_path, openai_base_url=server.base_url, embedder="hash:64", token_budget=1500)
-        with_budget = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+        with_budget = opened(store, tmp_path, openai_base_url=server.base_url, token_budget=1500)
         ingest(with_budget, tmp_path, chain("Alder", "Birch", "Cedar", "Dogwood"))
         with pytest.raises(BudgetError, match="1,500 tokens"):
             for number in range(20):

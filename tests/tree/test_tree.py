@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from corpora import put, put_jsonl
-from other_embedder import OtherEmbedder
 from trees import Line, assert_whole, communities, group, ingest, names, numbers, rows
 from typer.testing import CliRunner
 
@@ -35,8 +34,6 @@ from kgplatform.tree.community_names import (
     name_of,
     summary_of,
 )
-
-pytestmark = pytest.mark.indexes
 
 GROUPS = [group("Sailor", 6), group("Miner", 5), group("Baker", 4)]
 NEWCOMER: Line = {
@@ -276,22 +273,6 @@ def test_a_tree_by_a_method_that_is_gone_is_built_anew(kg: KnowledgeGraph, store
     assert_whole(store)
     with pytest.raises(InputError, match='Unknown method "louvain". Choose one of multiplex, leidenalg, paper'):
         kg.build_tree(method="louvain")
-
-
-def test_reembedding_embeds_the_communities_too(
-    kg: KnowledgeGraph, store: Store, settings: Settings, tmp_path: Path
-) -> None:
-    ingest(kg, tmp_path, GROUPS)
-    kg.build_tree()
-    vectors = "MATCH (c:Community) RETURN c.embedding ORDER BY c.id"
-    before = rows(store, vectors)
-    other = KnowledgeGraph(store, settings, embedder=OtherEmbedder())
-    other.reembed()
-    assert rows(store, vectors) == [[vector[::-1]] for [vector] in before]
-    assert_whole(store)
-    found = rows(store, "SHOW VECTOR INDEXES YIELD name, state WHERE name = 'community_embedding' RETURN name, state")
-    assert found == [["community_embedding", "ONLINE"]]
-    assert other.build_tree().communities_new == 0
 
 
 @pytest.fixture

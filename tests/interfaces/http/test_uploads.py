@@ -16,7 +16,7 @@ from typing import Any
 
 import httpx
 import pytest
-from conftest import variables
+from conftest import opened, variables
 from hypothesis import given
 from hypothesis import strategies as st
 from model_by_prompt import Prompt
@@ -24,7 +24,7 @@ from pytest_httpserver import HTTPServer
 from simulated_readers import reply
 from stopped import Silent, until
 from web_answers import error, events, upload, wait_for
-from web_server import client_of, opened
+from web_server import client_of
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
@@ -34,11 +34,9 @@ from kgplatform.interfaces.http import changes
 from kgplatform.interfaces.http.failures import FAULT
 from kgplatform.interfaces.http.parts import Limits
 from kgplatform.interfaces.uploads import Uploads, safe_name
-from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
-from kgplatform.settings import load_settings
 from kgplatform.shown import given_name
 from kgplatform.sources import web
 from kgplatform.testing import Fault, OpenAIServer
@@ -386,8 +384,7 @@ def model() -> Iterator[Silent]:
 def graph(store: Store, neo4j_server: Connection, tmp_path: Path, model: Silent) -> Iterator[KnowledgeGraph]:
     """The empty graph."""
     address = model.server.base_url
-    settings = load_settings(home=tmp_path / "home", embedder="hash:64", openai_base_url=address, model_retries=0)
-    with Store(neo4j_server) as own, KnowledgeGraph(own, settings, embedder=HashEmbedder(64)) as graph:
+    with Store(neo4j_server) as own, opened(own, tmp_path / "home", openai_base_url=address, model_retries=0) as graph:
         yield graph
 
 

@@ -17,8 +17,6 @@ from kgplatform.readers.answer import NOT_CITED, OWN_KNOWLEDGE, PARTIAL, REFUSAL
 from kgplatform.search.evidence import Evidence
 from kgplatform.settings import load_settings
 
-pytestmark = pytest.mark.indexes
-
 DAYS = [
     "On day one the Petrel left the harbour of Cork with a cargo of salt and with eleven sailors.",
     "On day two the Petrel met a gale off Fastnet, and the cook lost all of his plates to it.",
@@ -43,7 +41,7 @@ def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory)
     with Store(neo4j_server) as store, pytest.MonkeyPatch.context() as patch:
         patch.setattr("kgplatform.ingest.settle.least_cosines", lambda embedder: (0.8, 1.0))
         wipe(store)
-        settings = load_settings(home=folder / "home", embedder="hash:256", passage_tokens=30)
+        settings = load_settings(home=folder / "home", passage_tokens=30)
         texts = {"journey.txt": "\n\n".join(DAYS), "grove.txt": "\n\n".join(GROVE)}
         yield fill(store, settings, folder, texts, ELEMENTS)
 

@@ -20,8 +20,6 @@ from kgplatform.search.evidence import Evidence
 from kgplatform.settings import Settings, load_settings
 from kgplatform.testing import Fault, OpenAIServer
 
-pytestmark = pytest.mark.indexes
-
 TEXTS = {
     "mill.txt": "The mill at Hollow Ford was built by Anna Reed. It still grinds oats.",
     "bridge.txt": "The bridge at Hollow Ford was built by Thomas Pike. It was made of oak.",
@@ -37,7 +35,7 @@ def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory)
     with Store(neo4j_server) as store, pytest.MonkeyPatch.context() as patch:
         patch.setattr("kgplatform.ingest.settle.least_cosines", lambda embedder: (0.8, 1.0))
         wipe(store)
-        settings = load_settings(home=folder / "home", embedder="hash:256")
+        settings = load_settings(home=folder / "home")
         yield fill(store, settings, folder, TEXTS, ELEMENTS)
 
 

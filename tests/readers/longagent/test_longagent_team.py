@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from answers import steps_of
+from conftest import opened
 from longagent_runs import (
     NOTE_TOKENS,
     Asked,
@@ -37,7 +38,6 @@ from kgplatform.readers.run import Run
 from kgplatform.readers.window import Numbering, tokens
 from kgplatform.records import Step, Usage
 from kgplatform.search.evidence import Evidence
-from kgplatform.settings import load_settings
 from kgplatform.testing import Fault, OpenAIServer
 from kgplatform.text import rejoin
 from kgplatform.text.sentences import lines
@@ -228,8 +228,7 @@ def test_where_the_leader_overlooks_what_members_found_it_is_asked_once_more(gra
 def test_members_may_have_a_model_of_their_own(graph: Store, tmp_path: Path) -> None:
     script = team()
     with OpenAIServer(script) as server:
-        settings = load_settings(home=tmp_path, embedder="hash:64", openai_base_url=server.base_url, chat_model="large")
-        kg = KnowledgeGraph(graph, settings, embedder=HashEmbedder(64))
+        kg = opened(graph, tmp_path, openai_base_url=server.base_url, chat_model="large")
         done = kg.ask(QUESTION, "longagent", documents=("small a",), member_model="small")
         bodies = {Asked(each.body["messages"]).kind: each.body for each in server.requests_to("/chat/completions")}
     models = {kind: body["model"] for kind, body in bodies.items()}

@@ -6,16 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from conftest import opened
 from corpora import put
 from gists import labels, paused, shortened
 from readagent_runs import Asked, chosen, page, pages, said
 from texts import lines
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages
-from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer, ScriptedChat
 
 PLACES = ("tower", "pier", "mill", "chapel", "quarry")
@@ -50,8 +49,7 @@ def server() -> Iterator[OpenAIServer]:
 
 @pytest.fixture
 def graph(store: Store, server: OpenAIServer, tmp_path: Path) -> KnowledgeGraph:
-    settings = load_settings(home=tmp_path / "home", embedder="hash:64", openai_base_url=server.base_url)
-    graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+    graph = opened(store, tmp_path / "home", openai_base_url=server.base_url)
     graph.ingest(put(tmp_path / "texts", {"keepers.txt": TEXT}), extractor="local")
     return graph
 
