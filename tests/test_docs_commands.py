@@ -66,8 +66,8 @@ _OUTPUT = "text"
 _TALK = "Who founded the Atlantic Telegraph Company?\nAnd where?\n"
 
 RUN = [line for line in ALL if "kgplatform" in line and not any(f" {each}" in f" {line}" for each in NOT_ONE_BY_ONE)]
-# Of those that differ in what is asked alone, one is run; test_statements.py runs the statements of all. An evaluation
-# that begins another is that one's first part.
+# Of those that differ in what is asked alone, one is run; test_cypher_files.py runs the statements of all. An
+# evaluation that begins another is that one's first part.
 RUN = [*{re.sub('"[^"]+"', '"…"', line): line for line in RUN}.values()]
 RUN = [line for line in RUN if " evaluate " not in line or not any(each.startswith(f"{line} ") for each in RUN)]
 

@@ -249,47 +249,31 @@ def test_a_reply_may_leave_out_parameters_and_numbers_and_name_its_evidence_apar
 
 
 ATTACKS = [
-    "CREATE (:Person {name: 'Eve'})",
-    "MATCH (n) DETACH DELETE n",
-    "MATCH (n) SET n.name = 'x' RETURN n",
-    "MERGE (e:Entity {id: 'x'}) RETURN e.id",
-    "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10 ROWS",
-    "RETURN 1 AS a; MATCH (n) DETACH DELETE n",
     "RETURN 1 AS a // \nUNION MATCH (n) DETACH DELETE n RETURN 1 AS a",
     "/* RETURN 1 */ MATCH (n) /* only reads */ DETACH /**/ DELETE n",
-    "LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line",
-    "RETURN COLLECT { LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line } AS a",
     "CALL dbms.listConfig() YIELD name, value RETURN name, value",
-    "CALL `dbms`.`listConfig`() YIELD name RETURN name",
     "CALL \\u0064bms.listConfig() YIELD name RETURN name",
-    "CALL db.createLabel('Eve')",
     "CALL db.index.vector.createNodeIndex('x', 'Chunk', 'y', 4, 'cosine')",
     "CALL apoc.load.json('http://127.0.0.1:9/') YIELD value RETURN value",
     "RETURN apoc.cypher.runFirstColumnSingle('MATCH (n) DETACH DELETE n', {}) AS a",
     "CALL db.index.fulltext.queryNodes('entity_names', 'x') YIELD node SET node.name = 'x' RETURN node",
     "DROP INDEX entity_names",
-    "CREATE INDEX eve FOR (n:Person) ON (n.name)",
-    "SHOW USERS",
-    "CREATE USER eve SET PASSWORD 'abcdefgh'",
-    "TERMINATE TRANSACTIONS 'neo4j-transaction-1'",
     "USE system SHOW USERS",
     "EXPLAIN MATCH (n) DETACH DELETE n",
-    "FOREACH (x IN [1] | CREATE (:Eve))",
     "UNWIND range(1, 1000000000) AS x RETURN sum(x) AS a",
     "RETURN reduce(s = '', x IN split('a,b', ',') | s + s + x) AS a",
     "\\u0043REATE (:Eve)",
     "MATCH (n) \\u0044ETACH \\u0044ELETE n",
     "RETURN 1 AS a // \rUNION MATCH (n) DETACH DELETE n RETURN 1 AS a",
-    "RETURN COLLECT { LOAD //\rCSV FROM 'file:///etc/passwd' AS line RETURN line } AS a",
     "CALL { LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line } RETURN line AS a",
     "CALL`dbms`.listConfig",
-    "CYPHER 5 PROFILE CREATE (:Eve)",
     "// \rPROFILE CREATE (:Eve)",
     "USE neo4j MATCH (e:Entity) RETURN e.name AS name LIMIT 1",
     "CALL { USE neo4j MATCH (e:Entity) RETURN e.name AS name LIMIT 1 } RETURN name",
     "SHOW DATABASES",
     "CALL dbms.setConfigValue('db.transaction.timeout', '1d')",
 ]
+"""Beside those that any statement of a reader is refused for, which ``test_store.py`` has."""
 
 
 def test_attacks_do_nothing(graph: KnowledgeGraph) -> None:
