@@ -31,7 +31,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kgplatform.concurrency.arguments import checked, typed
 from kgplatform.concurrency.files import write_atomically
@@ -108,6 +108,7 @@ if TYPE_CHECKING:
 
     from kgplatform.exchange import ExchangeReport
     from kgplatform.gist.options import GistReport
+    from kgplatform.readers.readers import GivenOptions
     from kgplatform.settings import GivenSettings
     from kgplatform.tree.build_tree import TreeReport
 
@@ -258,7 +259,7 @@ class KnowledgeGraph:
         schema: str | Path | Schema | None = None,
         extractor: str | Extractor | None = None,
         recorded: str | Path | None = None,
-        mode: Mode | None = None,
+        mode: Mode = "flexible",
         facts: bool = False,
         prune: bool = False,
         reread: bool = False,
@@ -275,7 +276,7 @@ class KnowledgeGraph:
         ``schema``: a file or a shipped name; by default the graph's own, "general" for a new graph. ``extractor``:
         "llm", "local", "recorded" or one's own; by default ``recorded`` if a recording is given or
         ``paths`` is one, else ``llm`` if a model is configured, else ``local``. ``mode``: "strict" keeps what the
-        schema allows, "flexible" the rest too, marked; by default what suits the extractor. An open-IE recording
+        schema allows, "flexible" the rest too, marked. An open-IE recording
         holds its passages too: it may be given alone, as ``paths`` or as ``recorded``. ``facts``: also have the model
         read atomic facts from passages that have none from a model; without ``paths``, from those of the whole graph.
         ``prune``: also remove the documents of files that are gone from the folders of ``paths``. ``reread``: read
@@ -347,7 +348,7 @@ class KnowledgeGraph:
             chosen = self._named(documents)
             ids = sorted(each.id for each in chosen)
             passages = [row["id"] for row in self.store.read("explore/document_passages", documents=ids)]
-            remove_documents(self._tools(turn, LocalExtractor(), None, None, progress), ids, passages)
+            remove_documents(self._tools(turn, LocalExtractor(), None, "flexible", progress), ids, passages)
         self._learnt.discard("documents")  # perhaps these were all
         return chosen
 
@@ -473,7 +474,7 @@ class KnowledgeGraph:
         on_step: Tell | None = None,
         on_text: Hear | None = None,
         stop: Stop | None = None,
-        **more: Any,
+        **more: Unpack[GivenOptions],
     ) -> Answer:
         """An answer from the graph that cites sentences; without a language model, the evidence.
 
@@ -521,7 +522,7 @@ class KnowledgeGraph:
         keep: bool = False,
         verify: bool = False,
         stop: Stop | None = None,
-        **more: Any,
+        **more: Unpack[GivenOptions],
     ) -> Iterator[Step | str | Answer]:
         """What ``ask`` does, as it happens: each step, the text of the answer so far, and at last the answer.
 
@@ -809,17 +810,17 @@ class KnowledgeGraph:
         turn: Pass,
         extractor: Extractor,
         schema: str | Path | Schema | None,
-        mode: Mode | None,
+        mode: Mode,
         progress: Progress,
     ) -> Tools:
-        if mode not in (None, *MODES):
+        if mode not in MODES:
             raise InputError(unknown("mode", str(mode), MODES))
         return Tools(
             store=turn.store,
             embedder=self.embedder,
             extractor=extractor,
             schema=self._schema(schema),
-            mode=mode or cast(Mode, extractor.default_mode),  # ``make_extractor`` has looked
+            mode=mode,
             settings=self.settings,
             ledger=self.ledger,
             progress=progress,
@@ -921,7 +922,7 @@ class ChatThread:
         on_text: Hear | None = None,
         stop: Stop | None = None,
         keep_failed: bool = True,
-        **more: Any,
+        **more: Unpack[GivenOptions],
     ) -> Answer:
         """An answer, as ``KnowledgeGraph.ask`` gives it, from any reader; it is kept as the next turn. ``where`` is of
         this question alone.

@@ -258,7 +258,7 @@ def test_the_extractor_that_is_chosen(store: Store, settings: object, tmp_path: 
     recording = put_jsonl(tmp_path / "r.jsonl", RECORDING)
     assert graph().ingest(files).extractor == "local"
     report = graph().ingest(files, recorded=recording)
-    assert (report.extractor, report.mode) == ("recorded", "strict")
+    assert (report.extractor, report.mode) == ("recorded", "flexible")
     assert report.notes == [f"{name}: recorded, but not among the documents" for name in ("letter.txt", "obituary.txt")]
     chat = ScriptedChat(lambda messages: '{"entities": [{"name": "Cyrus Field", "type": "Person"}]}')
     assert graph(chat).ingest(files).extractor == "llm"

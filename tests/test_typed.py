@@ -7,6 +7,8 @@ from pathlib import Path
 
 from conftest import ROOT
 
+from kgplatform.readers.readers import READERS, GivenOptions
+
 PROGRAM = """
 from kgplatform import Chat, Extractor, Schema, Text, connect, connect_async
 from kgplatform.records import Document, Extraction, Passage
@@ -21,7 +23,6 @@ class Parrot:
 
 class Nothing:
     name = "nothing"
-    default_mode = "flexible"
 
     def extract(self, passage: Passage, document: Document, schema: Schema) -> Extraction:
         return Extraction()
@@ -36,6 +37,9 @@ with connect(home="x", chat=lambda messages: "…", embedder="auto") as kg:
     reveal_type(list(kg.cypher("RETURN 1")))  # list[dict[str, Any]]
     reveal_type(list(kg.stream("Who?")))  # list[kgplatform.records.Step | str | kgplatform.records.Answer]
     reveal_type(kg.documents()[0].metadata.get("year"))  # VALUE
+    kg.ask("Who?", top_k=3, options={"own": 1})
+    kg.ask("Who?", readr="youtu")  # error: Unexpected keyword argument "readr" for "ask" of "KnowledgeGraph"
+    kg.chat().ask("Who?", top_k="3")  # error: Argument "top_k" to "ask" of "ChatThread" has incompatible type "str"
     kg.search(3)  # error: Argument 1 to "search" of "KnowledgeGraph" has incompatible type "int"; expected "str"
     connect(chat=Parrot())  # error: Argument "chat" to "connect" has incompatible type "Parrot"
     connect(nonsense=3)  # error: Unexpected keyword argument "nonsense" for "connect"
@@ -88,3 +92,7 @@ def test_a_user_sees_true_types(tmp_path: Path) -> None:
     assert said.keys() == expected.keys(), done.stdout
     for number, wanted in expected.items():
         assert (wanted if wanted.startswith("error") else f'Revealed type is "{wanted}"') in said[number], said[number]
+
+
+def test_it_knows_all_options_of_readers() -> None:
+    assert GivenOptions.__annotations__.keys() == {option.name for reader in READERS for option in reader.options}

@@ -1,4 +1,4 @@
-// Some passages that keep what strict mode left out, and were bounded by another schema than what their seed is now.
+// Some passages that keep what was outside the schema, and were bounded by another schema than what their seed is now.
 // mode: read
 // param $seed: string: the id of the schema that they began with
 // param $schema: string: the id of a schema

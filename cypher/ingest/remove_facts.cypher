@@ -2,8 +2,10 @@
 // and attributes that came from them.
 // mode: write
 // param $passages: list<string>: passage ids
+// param $all: bool: whether all that they state, or only what is outside the schema
 UNWIND $passages AS id
 MATCH (:Chunk {id: id})<-[evidence:FROM_CHUNK]-(f:Fact)
+WHERE $all OR f.inSchema = false
 DELETE evidence
 WITH DISTINCT f
 CALL (f) {

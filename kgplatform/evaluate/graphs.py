@@ -266,7 +266,7 @@ class Graphs:
                 file,
                 schema=build.schema or "general",
                 extractor=build.extractor,
-                mode=build.mode,  # type: ignore[arg-type]  # from people: ``ingest`` checks it
+                mode=build.mode or "flexible",  # type: ignore[arg-type]  # from people: ``ingest`` checks it
                 progress=self._progress,
             )
 

@@ -7,7 +7,6 @@ from typing import Protocol, cast
 
 from kgplatform.concurrency import plug_ins
 from kgplatform.errors import InputError, SettingError, wrong_value
-from kgplatform.extract.bound import MODES
 from kgplatform.extract.llm import LlmExtractor
 from kgplatform.extract.local import LocalExtractor
 from kgplatform.extract.recorded import RecordedExtractor, is_open_ie
@@ -21,14 +20,10 @@ EXTRACTORS = ("llm", "local", "recorded")
 
 
 class Extractor(Protocol):
-    """Reads passages, from several threads at once. ``default_mode``, "strict" or "flexible", is how the schema bounds
-    what it extracts."""
+    """Reads passages, from several threads at once."""
 
     @property
     def name(self) -> str: ...
-
-    @property
-    def default_mode(self) -> str: ...  # no ``Mode``: of `default_mode = "flexible"` mypy says that it is any text
 
     def extract(self, passage: Passage, document: Document, schema: Schema) -> Extraction:
         """What ``passage`` says. Whatever it raises is the reason why this passage could not be read."""
@@ -43,11 +38,9 @@ def make_extractor(name: str | Extractor | None, recorded: str | Path | None, ch
     """One's own extractor, the one called ``name``, or the default one. Raises ``InputError`` for an unknown name or a
     missing recording, ``SettingError`` for a missing model."""
     if name is not None and not isinstance(name, str):
-        lacking = [each for each in ("name", "default_mode", "extract") if not hasattr(name, each)]
+        lacking = [each for each in ("name", "extract") if not hasattr(name, each)]
         if lacking:
             raise wrong_value("extractor", name, f"it has no {' and no '.join(lacking)} (see kgplatform.Extractor)")
-        if name.default_mode not in MODES:
-            raise wrong_value("extractor", name, f"its default_mode must be {' or '.join(MODES)}")
         return name
     chosen = name or default_extractor(recorded, chat)
     if chosen == "recorded":
@@ -65,10 +58,7 @@ def make_extractor(name: str | Extractor | None, recorded: str | Path | None, ch
     if chosen == "local":
         return LocalExtractor()
     if plug_ins.is_installed("extractor", chosen):
-        made = plug_ins.made("extractor", chosen, chat, "name", "default_mode", "extract")
-        if made.default_mode not in MODES:
-            raise plug_ins.broken("extractor", chosen, f"its default_mode is none of {', '.join(MODES)}")
-        return cast(Extractor, made)
+        return cast(Extractor, plug_ins.made("extractor", chosen, chat, "name", "extract"))
     raise InputError(unknown("extractor", chosen, extractors()))
 
 

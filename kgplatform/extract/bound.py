@@ -5,7 +5,7 @@ whose types the relation may join; an attribute whose key the schema has and who
 mode keeps everything and marks what is not so with ``in_schema=False``, with one easing: an entity without a type
 contradicts no relation, so that triples of extractors that type nothing can still get the schema's relation.
 
-What strict mode would leave out is put right before: a relation said backwards, a date for an object, a shorter name.
+What is not as the schema has it is put right before: a relation said backwards, a date for an object, a shorter name.
 
     (Acme, founded, Ada) and (Acme, founded by, Ada)     -> (Ada, founded, Acme)         where only that way is allowed
     (Ada, born_in, 1815), as a triple or an attribute    -> the attribute birth date of Ada
@@ -62,9 +62,7 @@ def bound(extraction: Extraction, schema: Schema, mode: Mode) -> tuple[Extractio
     def is_kept(item: ExtractedItem) -> bool:
         return item.in_schema or mode == "flexible"
 
-    turned = 0
-    if mode == "strict":
-        extraction, turned = put_right(extraction, schema)
+    extraction, turned = put_right(extraction, schema)
     entities = [_judge_entity(entity, schema) for entity in extraction.entities]
     if mode == "flexible":
         entities += [(entity, False) for entity in _unlisted(extraction)]

@@ -17,7 +17,6 @@ from pydantic import BaseModel, Field, GetJsonSchemaHandler, RootModel, model_va
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from kgplatform.extract.bound import Mode
 from kgplatform.extract.grounded_names import LONGEST, without_inventions
 from kgplatform.extract.schema import Schema
 from kgplatform.extract.shape import contents, read_extraction
@@ -60,7 +59,6 @@ class LlmExtractor:
     """Asks a language model for everything that a passage says, in one call."""
 
     name = "llm"
-    default_mode: Mode = "strict"
 
     def __init__(self, chat: Chat) -> None:
         self.chat = chat

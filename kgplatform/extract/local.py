@@ -16,7 +16,6 @@ from functools import lru_cache, partial
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
-from kgplatform.extract.bound import Mode
 from kgplatform.extract.kinds import kinds_of, known_kind
 from kgplatform.extract.languages import corrected, german_names, language_without_elisions, surnames_of
 from kgplatform.extract.lexicon import (
@@ -134,7 +133,6 @@ class LocalExtractor:
     """An ``Extractor`` by rules. What it says of a passage depends on the passage and its document alone."""
 
     name = "local"
-    default_mode: Mode = "flexible"
 
     def __init__(self) -> None:
         self._reading = lru_cache(DOCUMENTS_KEPT)(_read)

@@ -4,9 +4,9 @@ Two forms of file are told apart by what is in them:
 
 1. Open information extraction: ``{"title", "text", "extracted_entities", "extracted_triples"}``, in a JSON list or one
    a line, or HippoRAG's ``{"docs": [{"passage", "extracted_entities", "extracted_triples"}]}``. It belongs to the
-   document with that text. Nothing is typed, so the schema's flexible mode is its default.
+   document with that text. Nothing is typed.
 2. Our JSONL: one object a line, in the form of the language model's reply plus the document's title, file name (as
-   much of its path as tells it apart) or URI. Several lines for one document add up. Strict mode is its default.
+   much of its path as tells it apart) or URI. Several lines for one document add up.
 
        {"document": "ada.txt", "entities": [{"name": "Ada Lovelace", "type": "Person", "quote": "Ada Lovelace"}],
         "triples": [{"subject": "…", "predicate": "…", "object": "…", "quote": "…"}], "attributes": [], "facts": []}
@@ -32,7 +32,6 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 
 from kgplatform.errors import InputError
-from kgplatform.extract.bound import Mode
 from kgplatform.extract.schema import Schema
 from kgplatform.extract.shape import KEYS, read_extraction
 from kgplatform.records import Document, ExtractedEntity, Extraction, Passage
@@ -53,7 +52,6 @@ class RecordedExtractor:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self._recordings = Recordings(self.path)
-        self.default_mode: Mode = "strict" if self._recordings.typed else "flexible"
         self._used = bytearray(self._recordings.count)
         self._recorded = lru_cache(_DOCUMENTS_KEPT)(self._find)
         self._placed = lru_cache(_DOCUMENTS_KEPT)(lambda document: place_items(self._recorded(document), document))

@@ -177,9 +177,9 @@ def ingest(
             with watch.stage("import"):
                 build.bring_in()
         turn.alone()
-        if tools.mode == "strict" and not (read.stopped or read.failed):
+        if not (read.stopped or read.failed):
             with watch.stage("extract"):
-                fill_in(tools.store, tools.schema, read.schema)
+                fill_in(tools.store, tools.schema, read.schema, tools.mode)
         with watch.stage("gone"):
             gone = gone_files(tools.store, paths, prune=prune, progress=tools.progress)
         report = _report(tools, plan, read, before, gone)

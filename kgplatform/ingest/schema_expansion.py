@@ -4,9 +4,10 @@ Of what passages in the graph proposed, only what is asked for is read. Most typ
 and a document more asks for few of them. So the types that enough passages propose are read at the start, and another
 type when somebody proposes it now.
 
-A type counts from the next window of passages on. What a passage said in types of its own it keeps in ``leftOut``, with
-the schema that it began with (``seed``) and the one that bounded it (``boundBy``). At the end of an ingest, passages of
-the same seed are bounded once more by what that has become, without a call. That only adds: what was written stays.
+A type counts from the next window of passages on. What a passage said that is partly outside the schema it keeps in
+``leftOut``, with the schema that it began with (``seed``) and the one that bounded it (``boundBy``), each in its mode.
+At the end of an ingest, passages of the same seed are bounded once more by what that has become, without a call:
+facts within the schema are added, and take the place of those that were marked.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import chain
 from typing import Any
 
-from kgplatform.extract.bound import KINDS, bound
+from kgplatform.extract.bound import KINDS, Mode, bound
 from kgplatform.extract.schema import Expansion, Schema, TypeKind
 from kgplatform.ingest.write import extraction_statements, proposal_of, proposed_type, rows_of
 from kgplatform.neo4j.store import Row, Store
@@ -140,31 +141,39 @@ NOTHING_LEFT: Row = {"leftOut": None, "seed": None, "boundBy": None}
 """The properties of a passage that nothing was left out of."""
 
 
-def left_out(extraction: Extraction, seed: Schema, schema: Schema) -> Row:
+def left_out(extraction: Extraction, seed: Schema, schema: Schema, mode: Mode) -> Row:
     """The properties of a passage that keep ``extraction``, which ``schema`` has bounded, for what ``seed`` becomes."""
     kept = {kind: [asdict(item) for item in getattr(extraction, kind)] for kind in _SHAPES}
-    return {"leftOut": json.dumps(kept, ensure_ascii=False), "seed": _id_of(seed), "boundBy": _id_of(schema)}
+    return {
+        "leftOut": json.dumps(kept, ensure_ascii=False),
+        "seed": _id_of(seed, mode),
+        "boundBy": _id_of(schema, mode),
+    }
 
 
-def fill_in(store: Store, seed: Schema, schema: Schema) -> None:
+def fill_in(store: Store, seed: Schema, schema: Schema, mode: Mode) -> None:
     """Bound by ``schema``, which ``seed`` has become, what passages keep; each in a transaction of its own."""
-    ids = {"seed": _id_of(seed), "schema": _id_of(schema)}
+    ids = {"seed": _id_of(seed, mode), "schema": _id_of(schema, mode)}
     while rows := store.read("ingest/left_out", **ids, limit=_AT_ONCE):
         for row in rows:
             passage = Passage(document_id=row["document"], **row["passage"])
             kept = json.loads(row["leftOut"])
             parts = {kind: tuple(shape(**item) for item in kept[kind]) for kind, shape in _SHAPES.items()}
-            bounded, tally = bound(Extraction(**parts), schema, "strict")
+            bounded, tally = bound(Extraction(**parts), schema, mode)
             counts: Row = {name: getattr(tally, name) for name in ("kept", "mapped", "dropped", "turned")}
+            counts["offSchema"] = tally.off_schema
             names = {kind: told for kind, told in json.loads(row["notKept"]).items() if kind not in KINDS}
             counts["notKept"] = json.dumps({**tally.left_out, **names}, ensure_ascii=False)
-            state = counts | ({"boundBy": _id_of(schema)} if tally.dropped else NOTHING_LEFT)
+            is_outside = tally.dropped or tally.off_schema
+            state = counts | ({"boundBy": _id_of(schema, mode)} if is_outside else NOTHING_LEFT)
             written = rows_of(passage, bounded, schema, row["title"])
             store.write(
+                ("ingest/remove_facts", {"passages": [passage.id], "all": False}),
                 *extraction_statements(written, [{"id": passage.id, "state": state}]),
                 ("ingest/recount_statements", {"passages": [passage.id]}),
             )
 
 
-def _id_of(schema: Schema) -> str:
-    return node_id(json.dumps(schema.to_dict(), ensure_ascii=False, sort_keys=True))
+def _id_of(schema: Schema, mode: Mode) -> str:
+    said = json.dumps(schema.to_dict(), ensure_ascii=False, sort_keys=True)
+    return node_id(said) if mode == "strict" else node_id(said, mode)

@@ -305,6 +305,10 @@ class Reading:
         found, not_found = rows.found()
         stated = len(bounded.triples) + len(bounded.attributes) + len(bounded.facts)
         kinds, counts = by_kind(usable.malformed)
+        # What may be within the schema once it has grown. It grows by types, which the rules never propose.
+        is_outside = (
+            (tally.dropped or tally.off_schema) and by != "local" and any(each.type for each in usable.entities)
+        )
         state = {
             "state": EXTRACTED,
             "failure": None,
@@ -319,7 +323,7 @@ class Reading:
             "found": found,
             "notFound": not_found,
             "duplicates": stated - found - not_found,
-            **(left_out(usable, self.seed, schema) if self.mode == "strict" and tally.dropped else NOTHING_LEFT),
+            **(left_out(usable, self.seed, schema, self.mode) if is_outside else NOTHING_LEFT),
             "malformedKinds": kinds,
             "malformedCounts": counts,
             "factsBy": by if by in ("llm", "local") or rows.atomic_facts else None,

@@ -101,7 +101,7 @@ def _taken_away(passages: Sequence[str]) -> list[Statement]:
     """The statements that take away all that passages say."""
     ids = {"passages": list(passages)}
     return [
-        ("ingest/remove_facts", ids),
+        ("ingest/remove_facts", {**ids, "all": True}),
         ("ingest/remove_proposals", ids),
         ("ingest/remove_mentions", ids),
         ("ingest/remove_communities", {}),

@@ -144,6 +144,12 @@ class QuietServer(uvicorn.Server):
         self.force_exit = self.should_exit
         self.should_exit = True
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End, and have the application end in order too, which uvicorn leaves out where it is in a hurry."""
+        await super().shutdown(sockets)
+        if self.force_exit:
+            await self.lifespan.shutdown()
+
 
 def listen(host: str, port: int | None, first: int = 8600) -> socket.socket:
     """A socket at ``host`` and ``port``, 0 for any free port; None for the first free one from ``first`` on. Raises

@@ -7,7 +7,7 @@ answer = find("youtu").answer(question, run, options)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from kgplatform.concurrency import plug_ins
 from kgplatform.errors import InputError, SettingError
@@ -17,7 +17,7 @@ from kgplatform.readers.global_ import reader as corpus
 from kgplatform.readers.graphreader import reader as graphreader
 from kgplatform.readers.longagent import reader as longagent
 from kgplatform.readers.readagent import reader as readagent
-from kgplatform.readers.reader import Reader
+from kgplatform.readers.reader import AnswerMode, AnswerStyle, Reader
 from kgplatform.readers.youtu import reader as youtu
 from kgplatform.text import did_you_mean, unknown
 
@@ -34,6 +34,55 @@ READERS: list[Reader] = [
     chunk_read.READER_WITH_NOTES,
 ]
 """In the order in which interfaces show them; the first is asked where none is named. One's own is appended here."""
+
+
+class GivenOptions(TypedDict, total=False):
+    """What a program may give a question of the readers' options, for type checkers: a test compares them. Those of
+    one's own reader stand in ``options``."""
+
+    mode: AnswerMode
+    answer_style: AnswerStyle
+    agent: bool
+    by_importance: bool
+    calls: int | None
+    candidates: int
+    choices: Sequence[str]
+    communities: int | None
+    community: bool
+    conflict: str
+    documents: str | Sequence[str]
+    evidence_tokens: int
+    facts: int | None
+    from_end: bool
+    interim: bool
+    level: int | None
+    list_pages: int
+    lookup: str
+    member_model: str | None
+    member_tokens: int | None
+    members: str
+    neighbours: int
+    nodes: int
+    pages: int
+    part_tokens: int
+    passages: int
+    plan: bool
+    preset: str
+    random_nodes: int | None
+    reading_tokens: int
+    repairs: int
+    rounds: int
+    route: str
+    rows: int
+    schema: bool
+    seed: int
+    steps: int
+    sub_questions: int
+    task: str
+    timeout: float
+    top_k: int
+    window_tokens: int | None
+    without: str | Sequence[str]
 
 
 def names() -> tuple[str, ...]:

@@ -162,7 +162,10 @@ _LONGEST_FACT = 160
 _TOKENS = 80
 """Of the reply, for each community: its name in a language with many tokens to the word, and some numbers."""
 _MOST_FACTS = 3
-_INCOMPLETE = "The language model left communities out, named one twice, or by a number that its facts do not have."
+_INCOMPLETE = (
+    "The language model left communities out, named one twice, by words of its instructions, or by a number that its "
+    "facts do not have."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,10 +263,11 @@ def _ask(chat: Chat, describe: Callable[[Sequence[str]], list[Unnamed]], ids: Se
     wanted = Wanted(NamesReply, _TOKENS * len(batch))
     reply, _ = ask(chat, messages, NamesReply, stage=STAGE, tokens=wanted.tokens)
     names = reply.names(len(batch))
+    told = "\n".join(message["content"] for message in messages).replace(whole, "").casefold()
     named = []
     for number, community in enumerate(batch, 1):
         name, numbers = names.get(number, ("", []))
-        if name and not lacks_a_number(name, shown[number - 1]):
+        if name and name.casefold() not in told and not lacks_a_number(name, shown[number - 1]):
             facts = [community.facts[n - 1] for n in numbers if 1 <= n <= len(community.facts)][:_MOST_FACTS]
             summary = summary_of(facts or community.facts, community.members, community.size)
             named.append(Named(community.id, name, summary))

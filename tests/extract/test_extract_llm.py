@@ -85,7 +85,6 @@ def test_one_call_yields_everything() -> None:
     assert call.stage == STAGE
     first, second = TEXT.split(". ")
     assert f"\n[1] {first}.\n[2] {second}\n" in call.messages[1]["content"]
-    assert (LlmExtractor.name, LlmExtractor.default_mode) == ("llm", "strict")
 
 
 def test_the_form_is_strict_and_has_nothing_that_some_server_refuses() -> None:

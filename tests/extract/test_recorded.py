@@ -67,7 +67,6 @@ def test_open_ie_belongs_to_its_text(tmp_path: Path, name: str) -> None:
     ]
     content = entries if name == "r.json" else "\ufeff" + lines(*entries).replace("\n", "\r\n")
     extractor = RecordedExtractor(saved(tmp_path, content, name))
-    assert (extractor.name, extractor.default_mode) == ("recorded", "flexible")
     ada = document_of("Ada was born in London.", "t")
     extraction = extractor.extract(whole(ada), ada, SCHEMA)
     assert [(each.subject, each.predicate, each.object) for each in extraction.triples] == [
@@ -142,7 +141,6 @@ def test_every_item_goes_to_one_passage(tmp_path: Path) -> None:
     }
     entry["triples"].append(["only", "two"])  # type: ignore[attr-defined]  # a list
     extractor = RecordedExtractor(saved(tmp_path, lines(entry), "recorded.jsonl"))
-    assert extractor.default_mode == "strict"
     document = document_of("\n\n".join(PARTS))
     parts = [extractor.extract(passage, document, SCHEMA) for passage in passages_of(document, PARTS)]
     assert [[each.predicate for each in part.triples] for part in parts] == [["born_in"], ["came from"], ["knew"]]
@@ -165,7 +163,6 @@ def test_names_of_a_document(tmp_path: Path, name: str) -> None:
     """In a line, or in a list of such entries."""
     content = {"document": name, "entities": ["Ada"]}
     extractor = RecordedExtractor(saved(tmp_path, [content] if name.isupper() else lines(content)))
-    assert extractor.default_mode == "strict"
     document = document_of(PARTS[0], "Countess of Lovelace")
     assert [each.name for each in extractor.extract(whole(document), document, SCHEMA).entities] == ["Ada"]
     other = document_of(PARTS[0], "Other", "file:///other/txts/babbage.txt")

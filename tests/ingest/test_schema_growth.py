@@ -15,6 +15,7 @@ from graph_state import snapshot
 from kgplatform import IngestReport
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError
+from kgplatform.extract.bound import MODES, Mode
 from kgplatform.ingest import schema_expansion
 from kgplatform.neo4j.store import Store, trace
 from kgplatform.prompt import Messages
@@ -156,15 +157,19 @@ def book(tmp_path: Path) -> list[Path]:
     return put(tmp_path, {"book.txt": BOOK})
 
 
-def test_a_single_book_grows_its_schema_and_is_filled_in(store: Store, book: list[Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", MODES)
+def test_a_single_book_grows_its_schema_and_is_filled_in(
+    store: Store, book: list[Path], tmp_path: Path, mode: Mode
+) -> None:
     chat = ScriptedChat(in_types_of_its_own)
     kg = opened(store, tmp_path, chat)
-    report = kg.ingest(book, schema=tmp_path / "seed.yaml")
+    report = kg.ingest(book, schema=tmp_path / "seed.yaml", mode=mode)
     assert [each.name for each in report.expansions] == ["Vessel"]
     assert len(chat.calls) == report.passages == 8, "one window, which saw the seed alone"
     assert sorted(row[0] for row in kg.cypher("MATCH (v:Vessel) RETURN v.name").rows) == list(SHIPS)
     assert kg.cypher("MATCH (:Person)-[r:COMMANDS]->(:Vessel) RETURN count(r)").rows == [[8]]
-    assert (report.dropped, report.kept) == (0, 24)
+    assert (report.dropped, report.off_schema, report.kept) == (0, 0, 24)
+    assert kg.cypher("MATCH (n {inSchema: false}) RETURN count(n)").rows == [[0]]
     assert kg.cypher("MATCH (c:Chunk) WHERE c.leftOut IS NOT NULL RETURN count(c)").rows == [[0]]
     assert kg.cypher("MATCH (n:Pending) RETURN count(n)").rows == [[0]]
     assert kg.search("Which ships did Mira Holt command?", route="triple").facts

@@ -24,7 +24,6 @@ from stopped import until
 from kgplatform.concurrency import workers as work
 from kgplatform.concurrency.workers import LocalWorkers
 from kgplatform.errors import InputError, KgError
-from kgplatform.extract.bound import Mode
 from kgplatform.extract.schema import Schema
 from kgplatform.ingest.pipeline import IngestReport
 from kgplatform.neo4j.store import Connection, Store
@@ -154,7 +153,6 @@ class OfItsOwn:
     """An extractor that a user wrote."""
 
     name = "of its own"
-    default_mode: Mode = "flexible"
 
     def extract(self, passage: Passage, document: Document, schema: Schema) -> Extraction:
         return Extraction(entities=(ExtractedEntity(passage.text.split()[0]),))

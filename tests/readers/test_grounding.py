@@ -228,14 +228,16 @@ def test_what_a_date_leaves_out_may_stand_beside_it() -> None:
         ("It is in the United States.", ()),
         ("The EPRDF owns it.", ()),
         ("The Icelandic keeper left.", ()),
+        ("It was built in Africa.", ()),
+        ("It was built in Asia.", ("Asia",)),
         ("Bjork Halfdanardottir and Lodz are named.", ()),
     ],
 )
 def test_names_count_in_every_form(statement: str, missing: tuple[str, ...]) -> None:
     text = (
         "The lighthouse on Skerry Point, built in the US, was designed by Margaret Oyelaran. "
-        "Its owner is the Ethiopian People's Revolutionary Democratic Front. Its keeper came from Iceland, as did "
-        "Björk Hálfdánardóttir, and the lamp from Łódź."
+        "Its owner is the Ethiopian People's Revolutionary Democratic Front. Its builder was South African, its "
+        "keeper came from Iceland, as did Björk Hálfdánardóttir, and the lamp from Łódź."
     )
     assert marked(statement, text) == missing
 

@@ -417,28 +417,31 @@ def test_a_community_is_that_of_the_numbers_behind_its_name() -> None:
     assert names_of(["A", "1.1"], ["Another", "1.2"]) == {}
 
 
-def test_a_community_that_is_left_out_and_one_that_is_named_twice(
+def test_a_community_that_is_left_out_one_that_is_named_twice_and_one_named_by_the_instructions(
     store: Store, settings: Settings, tmp_path: Path
 ) -> None:
     def careless(messages: Messages) -> str:
         items = [item for item in json.loads(names(messages))["communities"] if item[1] != "2.1"]
-        return json.dumps({"communities": [*items, ["Another", "3.1"]]})
+        [*others, last] = [*items, ["Another", "3.1"]]
+        echo = [["Communities of a knowledge graph", "4.1"] if "4.1" in item else item for item in others]
+        return json.dumps({"communities": [*echo, last]})
 
     chat = ScriptedChat(careless)
     kg = opened(store, settings, chat)
     ingest(kg, tmp_path, NAMED_GROUPS[:4])
     report = kg.build_tree()
     assert_whole(store)
-    assert (report.named_by_model, report.named_by_members, report.failed_names) == (2, 2, 2)
+    assert (report.named_by_model, report.named_by_members, report.failed_names) == (1, 3, 3)
     assert report.failures == [
-        "The language model left communities out, named one twice, or by a number that its facts do not have."
+        "The language model left communities out, named one twice, by words of its instructions, or by a number that "
+        "its facts do not have."
     ]
     assert report.complete
-    assert named_by(store) == {"model": 2, "members": 2}
+    assert named_by(store) == {"model": 1, "members": 3}
     better = ScriptedChat(names)
     again = opened(store, settings, better).build_tree(update=True)
-    assert [len(numbers(call.messages)) for call in better.calls] == [2]
-    assert (again.named_by_model, again.failed_names, named_by(store)) == (2, 0, {"model": 4})
+    assert [len(numbers(call.messages)) for call in better.calls] == [3]
+    assert (again.named_by_model, again.failed_names, named_by(store)) == (3, 0, {"model": 4})
 
 
 def test_a_time_out_costs_only_its_own_communities(store: Store, settings: Settings, tmp_path: Path) -> None:

@@ -45,8 +45,7 @@ Recorded = Annotated[
     Path | None, typer.Option("--recorded", help="A recorded extraction. An open-IE recording includes its texts.")
 ]
 ModeOption = Annotated[
-    SchemaMode | None,
-    typer.Option("--mode", help="How to treat types outside the schema: strict drops them, flexible marks them."),
+    SchemaMode, typer.Option("--mode", help="What is outside the schema: flexible keeps and marks it, strict drops it.")
 ]
 Facts = Annotated[
     bool, typer.Option("--facts", help="Also read atomic facts with a model. Without files: for the whole graph.")
@@ -90,7 +89,7 @@ def ingest(
     schema: SchemaOption = None,
     extractor: ExtractorOption = None,
     recorded: Recorded = None,
-    mode: ModeOption = None,
+    mode: ModeOption = "flexible",
     facts: Facts = False,
     prune: Prune = False,
     reread: Reread = False,

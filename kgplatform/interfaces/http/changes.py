@@ -62,7 +62,7 @@ class UploadFields(Sent):
         description="One of the schemas of /api/about; by default the graph's own, `general` for a new graph.",
     )
     extractor: str = Field("", json_schema_extra={"enum": ["", *extractors()]})
-    mode: str = Field("", json_schema_extra={"enum": ["", *MODES]})
+    mode: str = Field("flexible", json_schema_extra={"enum": [*MODES]})
     facts: bool = Field(False, description="Also have a model read atomic facts.")
     retry_failed: bool = Field(False, description="Ask the model again about passages without a usable reply.")
 
@@ -92,8 +92,8 @@ class DocumentsBody(Sent):
 
     work: DocumentWork
     documents: list[str] = Field(min_length=1, max_length=_MOST_IDS, description="Ids, as /api/documents has them.")
-    mode: Literal["", "strict", "flexible"] = Field(
-        "", description="For `reread`: `flexible` also keeps what the schema lacks, marked."
+    mode: Literal["flexible", "strict"] = Field(
+        "flexible", description="For `reread`: `flexible` keeps what the schema lacks, marked."
     )
 
 
@@ -160,7 +160,7 @@ def _take_in(parts: Parts, form: FormData, size: int) -> dict[str, Job]:
         raise InputError(f"{strange[0]:.200} is no address of the web: it begins with https:// or http://.")
     if not (files or addresses):
         raise InputError("The request has no file. Send one or more in fields called `files`.")
-    more = {"extractor": asked.extractor or None, "mode": asked.mode or None, "addresses": addresses}
+    more = {"extractor": asked.extractor or None, "addresses": addresses}
     options = asked.model_dump(by_alias=True) | more
     named = [(file.filename or "", file.file) for file in files]
     staged = parts.uploads.stage(named, parts.graph.database_id())
@@ -305,7 +305,7 @@ def _ingest(graph: KnowledgeGraph, uploads: Uploads, claim: Claim, progress: Pro
     if name and schema is None:
         raise InputError(f"The schema {name} is no longer the graph's. Upload the files again with another one.")
     staged = uploads.staged(claim.folder, claim.job.files)
-    how = {**claim.parameters, "schema": schema}
+    how = {**claim.parameters, "schema": schema, "mode": claim.parameters.get("mode") or "flexible"}
     addresses, is_pasted = how.pop("addresses", []), how.pop("pasted", False)  # jobs of earlier versions have neither
     files = [(uploads.folder / name).as_uri() for name in claim.job.files]
     by_hand = [*addresses, *(files if is_pasted else ())]
@@ -352,7 +352,7 @@ def _reread(graph: KnowledgeGraph, uploads: Uploads, claim: Claim, progress: Pro
         raise InputError("The files of these documents are no longer where they were. Add them again.")
     if graph.language_model is not None:
         graph.try_model()  # one that does not answer is met before thousands of passages wait for it
-    report = graph.ingest(list(there), mode=claim.parameters.get("mode") or None, reread=True, progress=progress)
+    report = graph.ingest(list(there), mode=claim.parameters.get("mode") or "flexible", reread=True, progress=progress)
     skipped = [*(replace(file, path=given_name(Path(file.path).name)) for file in report.skipped), *gone]
     return _told(report, skipped=skipped, documents=_with_more(graph, report, {path.as_uri() for path in there}))
 

@@ -7,18 +7,22 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 from conftest import ROOT, variables
 from doc_pages import blocks, page
+from fastapi import FastAPI
 from web_server import serving
 
 from kgplatform.errors import InputError
 from kgplatform.interfaces.cli import main as cli
 from kgplatform.interfaces.cli.serve import read_token
-from kgplatform.interfaces.web_server import listen
+from kgplatform.interfaces.web_server import QuietServer, listen
 from kgplatform.neo4j.store import Connection, Store
 
 TOKEN = "a-token-of-good-length"
@@ -113,6 +117,28 @@ def test_it_serves_and_ends_quietly(environment: dict[str, str], line: str, numb
     assert TOKEN not in err
     assert "POST /api/search 400" in err
     assert not [line for line in err.splitlines() if line.startswith("forged")]
+
+
+def test_a_second_signal_does_not_wait_for_clients_but_ends_the_application_in_order() -> None:
+    began, ended = threading.Event(), threading.Event()
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        began.set()
+        yield
+        ended.set()
+
+    with listen("127.0.0.1", 0) as listening:
+        server = QuietServer(FastAPI(lifespan=lifespan), grace=300, lifespan=True)
+        running = threading.Thread(target=server.run, args=([listening],))
+        running.start()
+        began.wait()
+        with socket.create_connection(listening.getsockname()) as client:
+            client.sendall(b"GET / HTTP/1.1\r\n")  # which goes on
+            server.handle_exit(signal.SIGTERM, None)
+            server.handle_exit(signal.SIGINT, None)
+            running.join()
+    assert ended.is_set()
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")

@@ -73,7 +73,7 @@ export function createView({ stage }) {
       el("details", {}, el("summary", {}, icon("down"), "Options"), el("div", { class: "options-grid" },
         choice("schema", "Schema", [["", "default"], ...schemas.map((name) => [name, name])]),
         choice("extractor", "Read by", [["", model ? "the language model" : "rules (no model is configured)"], ...(model ? [["local", "rules, without a model"]] : [])]),
-        choice("mode", "Outside the schema", [["", "default"], ["strict", "is dropped"], ["flexible", "is kept and marked"]]),
+        choice("mode", "Outside the schema", [["flexible", "is kept and marked"], ["strict", "is dropped"]]),
         model && el("span", { class: "field check" }, el("label", { for: `${id}-facts` }, "Atomic facts too"), el("input", { type: "checkbox", id: `${id}-facts`, name: "facts" })))),
       el("div", { class: "actions" }, send), problem);
 
