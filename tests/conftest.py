@@ -26,6 +26,7 @@ from kgplatform.neo4j.process import RECORD, Ports, load_record, stop
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import Settings, load_settings
+from kgplatform.testing import ScriptedChat
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -194,6 +195,12 @@ def settings(tmp_path: Path) -> Settings:
 def kg(store: Store, settings: Settings) -> KnowledgeGraph:
     """An empty graph with a deterministic embedder and no language model."""
     return KnowledgeGraph(store, settings, embedder=HashEmbedder(DIMENSION))
+
+
+def opened(store: Store, home: Path, chat: ScriptedChat | None = None, **more: Any) -> KnowledgeGraph:
+    """The same, whatever is in ``store``, with ``more`` settings, and perhaps a language model."""
+    settings = load_settings(home=home, embedder=f"hash:{DIMENSION}", **more)
+    return KnowledgeGraph(store, settings, embedder=HashEmbedder(DIMENSION), chat=chat)
 
 
 @contextmanager

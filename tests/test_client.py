@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import DIMENSION, EXAMPLES, wipe
+from conftest import DIMENSION, EXAMPLES, opened, wipe
 from corpora import FIELD, OTHERS, RECORDING, extracted, put, put_jsonl
 
 from kgplatform import connect
@@ -234,8 +234,7 @@ def test_records_are_frozen_and_complete(kg: KnowledgeGraph, tmp_path: Path) -> 
 
 def test_estimating_spends_nothing(store: Store, tmp_path: Path) -> None:
     with OpenAIServer(extracted) as server:
-        settings = load_settings(home=tmp_path / "home", openai_base_url=server.base_url, embedder="hash:64")
-        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+        graph = opened(store, tmp_path / "home", openai_base_url=server.base_url)
         files = put(tmp_path, FIELD | OTHERS)
         cost = graph.estimate([*files, *put(tmp_path, {"empty.txt": ""})])
         assert (cost.documents, cost.passages, cost.pending_passages, cost.calls, len(cost.skipped)) == (3, 3, 3, 3, 1)

@@ -37,7 +37,7 @@ NOT_ONE_BY_ONE = {
     "kgplatform serve": "runs until it is ended: tests/interfaces/http/test_serve_command.py",
     "kgplatform mcp": "runs until it is ended: tests/interfaces/mcp/",
     "kgplatform browser": "runs until it is ended: tests/interfaces/neo4j_browser/",
-    "--needles": "a managed server and a graph for each text: tests/evaluate/test_needle_runs.py",
+    "--needles": "a managed server and a graph for each text: tests/evaluate/test_needles.py",
     "evaluate musique/": "a data set: tests/evaluate/test_evaluate_command.py, test_evaluate_graphs.py",
     "evaluate hotpot_dev": "the same",
     "evaluate questions.jsonl --readers retrieve,bm25,closed": "tests/evaluate/test_evaluate_command.py",
@@ -66,8 +66,8 @@ _OUTPUT = "text"
 _TALK = "Who founded the Atlantic Telegraph Company?\nAnd where?\n"
 
 RUN = [line for line in ALL if "kgplatform" in line and not any(f" {each}" in f" {line}" for each in NOT_ONE_BY_ONE)]
-# Of those that differ in what is asked alone, one is run; test_statements.py runs the statements of all. An evaluation
-# that begins another is that one's first part.
+# Of those that differ in what is asked alone, one is run; test_cypher_files.py runs the statements of all. An
+# evaluation that begins another is that one's first part.
 RUN = [*{re.sub('"[^"]+"', '"…"', line): line for line in RUN}.values()]
 RUN = [line for line in RUN if " evaluate " not in line or not any(each.startswith(f"{line} ") for each in RUN)]
 

@@ -1,15 +1,23 @@
-"""Names out of texts: which mentions are found, who is one with whom, and that nothing else changes."""
+"""Names out of texts: which mentions are found, who is one with whom, what becomes of a folder, and what is printed."""
 
 import json
+import os
+import re
+import stat
+import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+from conftest import EXAMPLES
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import InputError
+from kgplatform.errors import InputError, KgError
+from kgplatform.evaluate.anonymise import AnonymityReport, anonymise
 from kgplatform.evaluate.hidden_names import (
     Candidate,
     Dictionary,
@@ -22,6 +30,8 @@ from kgplatform.evaluate.hidden_names import (
     resolve,
     with_edits,
 )
+from kgplatform.interfaces.cli.main import app
+from kgplatform.interfaces.cli.shared import spelled
 
 A, B, C = "[PERSON#1]", "[PERSON#2]", "[LOCATION#3]"
 FORMS = {"Captain Ahab": A, "Ahab": A, "New York City": C, "New York": B, "York City Hall": A}
@@ -211,3 +221,174 @@ def test_nothing_but_names_changes(text: str) -> None:
         assert placeholder not in text  # so that whoever finds it knows who put it there
         hidden = hidden.replace(placeholder, "\0")
     assert hidden == with_edits(text, [(start, end, "\0") for start, end, _ in edits])
+
+
+def own(*candidates: Candidate) -> SourceNames:
+    return SourceNames(candidates)
+
+
+AHAB = own(person("Captain Ahab", "Ahab"), Candidate("LOCATION", "Nantucket"))
+
+
+def run(folder: Path, out: Path, names: SourceNames = AHAB, **more: Any) -> AnonymityReport:
+    return anonymise(folder, out, lambda _: names, **more)
+
+
+def texts_of(folder: Path) -> dict[str, str]:
+    """The texts by their titles."""
+    lines = (folder / "texts.jsonl").read_text("utf-8").splitlines()
+    return {value["title"]: value["text"] for value in map(json.loads, lines)}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A book in several encodings."""
+    place = tmp_path / "book"
+    (place / "Captain Ahab").mkdir(parents=True)
+    (place / "one.txt").write_bytes(b"\xef\xbb\xbfCaptain Ahab\r\nof Nantucket.\tAhab's [PERSON#1]\r\n\r\n")
+    (place / "Captain Ahab" / "ahab_of_Nantucket.txt").write_text("Ahab came home.")
+    (place / "old.txt").write_bytes("Ahab, très âgé.".encode("cp1252"))
+    (place / "empty.txt").write_bytes(b"")
+    return place
+
+
+@pytest.fixture
+def rich_folder(folder: Path) -> Path:
+    """The book in several forms too, which are read in processes of their own."""
+    (folder / "corpus.json").write_text('[{"title":"Ahab", "text":"Captain\\nAhab \\u00e9t\\u00e9", "n": 1}]')
+    (folder / "page.html").write_text("<html><head><title>T</title></head><body><p>Ahab was there.</p></body></html>")
+    return folder
+
+
+def placeholder(tmp_path: Path, name: str) -> str:
+    entities = json.loads((tmp_path / "out.map.json").read_text())["entities"]
+    return next(str(each["placeholder"]) for each in entities if each["name"] == name)
+
+
+def test_a_folder_and_its_questions(rich_folder: Path, tmp_path: Path) -> None:
+    before = {path: path.read_bytes() for path in rich_folder.rglob("*") if path.is_file()}
+    questions, hidden_questions = tmp_path / "questions.jsonl", tmp_path / "out.questions.jsonl"
+    asked = {"id": "Ahab", "question": "Whose ship?", "answer": "Ahab's", "documents": ["page.html", "Ahab", "one"]}
+    questions.write_text(json.dumps(asked) + "\n")
+    report = run(rich_folder, tmp_path / "out", questions=questions)
+    assert {path: path.read_bytes() for path in before} == before
+    ahab, place = placeholder(tmp_path, "Captain Ahab"), placeholder(tmp_path, "Nantucket")
+    assert ahab != "[PERSON#1]"
+    hidden = texts_of(tmp_path / "out")
+    assert hidden["one"].split() == [ahab, "of", f"{place}.", f"{ahab}'s", "[PERSON#1]"]
+    assert hidden["old"] == f"{ahab}, très âgé."
+    assert hidden[ahab] == f"{ahab} été"
+    assert hidden["T"] == f"{ahab} was there."
+    assert sorted(hidden) == sorted(["one", f"ahab of {place}", "old", ahab, "T"])  # of a name in lower case no part
+    told = json.loads(hidden_questions.read_text())
+    assert told == {**asked, "answer": f"{ahab}'s", "documents": ["T", ahab, "one"]}
+    assert [each.reason for each in report.skipped if "empty" in each.path] == ["empty file"]
+    assert (report.entities, report.texts) == ({"LOCATION": 1, "PERSON": 1}, 5)
+
+
+def test_the_map_is_private_and_the_same_twice(folder: Path, tmp_path: Path) -> None:
+    run(folder, tmp_path / "out")
+    run(folder, tmp_path / "again")
+    assert stat.S_IMODE((tmp_path / "out.map.json").stat().st_mode) == 0o600
+    assert (tmp_path / "out.map.json").read_bytes() == (tmp_path / "again.map.json").read_bytes()
+    assert texts_of(tmp_path / "out") == texts_of(tmp_path / "again")
+
+
+def test_places_that_cannot_be_used(folder: Path, tmp_path: Path) -> None:
+    for out in (folder, folder / "inside", tmp_path):
+        with pytest.raises(InputError, match="contains the other"):
+            run(folder, out)
+    (tmp_path / "nothing").mkdir()
+    for place, names, said in (
+        (folder / "one.txt", AHAB, "is not a folder"),
+        (folder, own(person("…")), "No names to replace were found"),
+        (folder, own(person("Ishmael")), "None of the names occurs in the texts"),
+        (tmp_path / "nothing", AHAB, "There is no text in"),
+    ):
+        with pytest.raises(InputError, match=said):
+            run(place, tmp_path / "out", names)
+    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "out.map.json").exists()
+    run(folder, tmp_path / "out")
+    with pytest.raises(InputError, match="is not empty"):
+        run(folder, tmp_path / "out")
+    (tmp_path / "other.map.json").write_text("{}")
+    with pytest.raises(InputError, match="other.map.json exists already, and may be needed"):
+        run(folder, tmp_path / "other")
+
+
+def test_where_writing_fails_nothing_is_left(folder: Path, tmp_path: Path) -> None:
+    """A full device: /dev/full takes no byte."""
+    (tmp_path / f"out.map.json.{os.getpid()}-{threading.get_ident()}.tmp").symlink_to("/dev/full")
+    with pytest.raises(KgError, match=r"No space is left for .*The texts themselves are as they were"):
+        run(folder, tmp_path / "out")
+    blocked = tmp_path / "blocked"
+    blocked.write_text("a file, no folder")
+    with pytest.raises(KgError, match=r"cannot be written: .*The texts themselves are as they were"):
+        run(folder, blocked / "out")
+    assert blocked.read_text() == "a file, no folder"
+    assert not (tmp_path / "out").exists()
+
+
+CORPUS, QUESTIONS = EXAMPLES / "corpus", EXAMPLES / "questions.jsonl"
+
+
+def invoke(*arguments: object) -> str:
+    done = CliRunner().invoke(app, ["anonymise", *map(str, arguments)])
+    assert done.exit_code == 0, (done.output, done.exception)
+    return done.stdout
+
+
+def refused(*arguments: object) -> str:
+    done = CliRunner().invoke(app, ["anonymise", *map(str, arguments)])
+    assert isinstance(done.exception, Exception)
+    return spelled(done.exception)
+
+
+@pytest.mark.usefixtures("store", "at_server")
+def test_the_sample_corpus(tmp_path: Path) -> None:
+    """The graph of the texts is made on the way: one step. A second time it is found."""
+    out = tmp_path / "hidden"
+    said = invoke(CORPUS, "--out", out, "--questions", QUESTIONS).split("\n")
+    assert re.match(r"\d\d texts in ", said[0])
+    assert "PERSON)" in said[0]
+    assert said[1] == f"Map: {out}.map.json. Store it apart from the texts: it has every name."
+    assert re.search(r"hidden.reversion.jsonl \([\d,]+ choice simple, [\d,]+ reversion ", said[3])
+    assert said[-2].startswith("Names of unknown type, left unchanged")
+    found = json.loads(Path(f"{out}.map.json").read_text())["entities"]
+    names = {each["name"]: each for each in found}
+    assert set(names["Edward Orange Wildman Whitehouse"]["forms"]) >= {"Whitehouse", "Wildman Whitehouse"}
+    assert names["Thomson"]["may_be"] == ["James Thomson", "William Thomson"]
+    left = Finder({form: each["placeholder"] for each in found for form in each["forms"]})
+    assert left.mentions((out / "texts.jsonl").read_text()) == []
+    invoke(CORPUS, "--out", tmp_path / "again", "--questions", QUESTIONS)
+    assert json.loads((tmp_path / "again.map.json").read_text())["entities"] == found
+
+
+def test_questions_about_what_a_graph_knows(at_server: None, kg: KnowledgeGraph, tmp_path: Path) -> None:
+    """The graph that holds the texts gives the names, however they were read; for other texts it is left as it is."""
+    files = tmp_path / "in"
+    files.mkdir()
+    pupils = ["Ada Korn", "Bea Lund", "Cid Mohr", "Dov Nagy", "Eva Orsi", "Fay Pohl"]
+    lines = [f"{one} taught {other}." for one, other in zip(pupils, pupils[1:], strict=False)]
+    (files / "school.txt").write_text(" ".join(lines))
+    triples = [
+        {"subject": one, "predicate": "taught", "object": other, "quote": line}
+        for one, other, line in zip(pupils, pupils[1:], lines, strict=False)
+    ]
+    entities = [{"name": name, "type": "Person"} for name in pupils]
+    recorded = tmp_path / "recorded.jsonl"
+    recorded.write_text(json.dumps({"document": "school.txt", "entities": entities, "triples": triples}))
+    kg.ingest(files, recorded=recorded, mode="flexible")
+    names = tmp_path / "names.jsonl"
+    names.write_text('{"name": "Ada Korn", "type": "Teacher"}\n{"name": "Pequod", "type": "Ship"}')
+    told = json.loads(invoke(files, "--out", tmp_path / "out", "--names", names, "--json"))
+    assert (told["texts"], told["mentions"]) == (1, 10)
+    assert told["entities"] == {"PERSON": 5, "TEACHER": 1}, "what the file says goes before what the graph says"
+    assert {"choice simple", "reversion simple"} <= set(told["built"])
+    made = [json.loads(line) for line in (tmp_path / "out.reversion.jsonl").read_text().splitlines()]
+    assert {each["documents"][0] for each in made} == {"school"}
+    assert not any(name in json.dumps(each["question"]) for each in made for name in pupils)
+    assert "needs its own graph" in refused(CORPUS, "--out", tmp_path / "other")
+    assert [each.title for each in kg.documents()] == ["school"]
+    assert not (tmp_path / "other").exists()

@@ -1,4 +1,4 @@
-"""An evaluation in this process: what is asked again and what is not, failures, scores that change with their gold."""
+"""An evaluation in this process: what is asked again, failures, scores that change with their gold, recall alone."""
 
 import json
 import threading
@@ -7,24 +7,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import emptied, settings_at
+from conftest import emptied, settings_at, wipe
 from corpora import put
 from model_by_prompt import Prompt
 from simulated_readers import reply
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.concurrency.threads import MOST_FAILURES
 from kgplatform.errors import BudgetError, InputError, ModelError
 from kgplatform.evaluate.evaluation import EvaluationPlan, evaluate
-from kgplatform.evaluate.graphs import Graphs
+from kgplatform.evaluate.graphs import CURRENT, Graphs
 from kgplatform.evaluate.kept_answers import inquiry_for
+from kgplatform.evaluate.retrieval import ROUTES, Measured, RouteRow, evaluate_retrieval
 from kgplatform.evaluate.setups import names, parse_setups, resolved
-from kgplatform.evaluate.terms import Build, DataSet, Question, Results, Setup, Timing
+from kgplatform.evaluate.terms import Build, DataSet, Mean, Question, Results, Setup, Text, Timing
 from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Connection
+from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages, source_of
 from kgplatform.readers.answer import STYLES
-from kgplatform.settings import Settings
+from kgplatform.settings import Settings, load_settings
 from kgplatform.testing import OpenAIServer, ScriptedChat
 
 TEXTS = {
@@ -139,17 +139,6 @@ def test_a_failure_is_wrong_told_at_once_and_asked_again(desk: Desk) -> None:
     desk.chat = ScriptedChat(reply)
     assert desk.run("closed")[0].setups[0].failed == 0
     assert desk.asked.count("evaluate/zero_shot") == 1
-
-
-def test_a_server_that_is_down_ends_it(desk: Desk) -> None:
-    def down(messages: Messages) -> str:
-        raise ModelError("Nobody answers.")
-
-    desk.chat = ScriptedChat(down)
-    many = replace(ASKED, questions=tuple(replace(LAMP, id=str(number)) for number in range(40)))
-    with pytest.raises(ModelError, match=rf"^{MOST_FAILURES} questions in a row failed, the last: Nobody answers\. "):
-        desk.run("closed", many)
-    assert len(desk.asked) <= MOST_FAILURES + 2
 
 
 def test_a_budget_keeps_what_was_under_way(desk: Desk) -> None:
@@ -284,3 +273,87 @@ def test_what_building_and_rating_cost_is_told_by_later_runs_too(settings: Setti
     assert first.construction["current"]["gist"].calls > 0
     assert first.rating["judge"].calls > 0
     assert (later.construction, later.rating) == (last.construction, last.rating) == (first.construction, first.rating)
+
+
+CORPUS = (
+    Text("Marigold", "The Marigold was a paddle steamer. Ida Fenn drew its plans in Dunmouth."),
+    Text("Ida Fenn", "Ida Fenn was born at Aske in 1840, and drew ships."),
+    Text("Aske", "Aske is a village of weavers."),
+    Text("Teal", "The teal is a small duck."),
+    Text("Smew", "The smew is a duck that dives."),
+)
+QUESTIONS = (
+    Question(
+        "born",
+        "Where was the designer of the paddle steamer Marigold born?",
+        ("Aske",),
+        supports=CORPUS[:2],
+        parts=("Who drew the plans of the Marigold?", "Where was Ida Fenn born?"),
+    ),
+    Question("dives", "Which duck dives?", ("the smew",), supports=(Text("Smew"),)),
+    Question("unknown", "What does nobody say?", ("nothing",)),
+    Question("signs", "?!", ("nothing",), supports=(Text("Teal"),)),
+)
+SHIPS = DataSet("ships", QUESTIONS, CORPUS, skipped=1)
+
+
+@pytest.fixture(scope="module")
+def given(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """Settings that name the tests' own server: the first test puts the texts there, and the last one builds a tree."""
+    with Store(neo4j_server) as store:
+        wipe(store)
+    return settings_at(neo4j_server, tmp_path_factory.mktemp("home"))
+
+
+def measured(given: Settings) -> Measured:
+    chat = ScriptedChat([])
+    with Graphs(given, chat=chat) as graphs:
+        report = evaluate_retrieval(SHIPS, graphs)
+    assert chat.calls == [], "no model is asked"
+    assert report.cuts == (2, 5, 10)
+    return report.measured[0]
+
+
+def rows_of(found: Measured) -> dict[str, RouteRow]:
+    return {row.route: row for row in found.rows}
+
+
+def test_every_route_is_measured(given: Settings) -> None:
+    found = measured(given)
+    assert [row.route for row in found.rows] == [route for route in ROUTES if route != "community"]
+    assert (found.dataset, found.questions, found.left_out) == ("ships", 2, 3)
+    assert (found.documents, found.passages, found.graph, found.embedder) == (5, 5, CURRENT, "hash:64")
+    assert found.seconds > 0
+    rows = rows_of(found)
+    for route in ("all", "bm25"):
+        assert rows[route].recall[1].mean == 1.0, route
+        assert rows[route].all_found[1] == Mean(1.0, 1.0, 1.0, 2)
+    assert all(row.p95 >= row.p50 > 0 for row in found.rows)
+    assert rows["all, by parts"].questions == 1
+    assert rows["all, by parts"].recall[1].mean == 1.0
+    assert found.notes == (
+        "community is not measured: the graph has no knowledge tree (`kgplatform tree`).",
+        "all, by parts: over the 1 question that people took apart.",
+    )
+
+
+def test_the_tree_has_a_row_where_there_is_one(given: Settings) -> None:
+    """The last, for it changes the graph."""
+    with Graphs(given) as graphs:
+        graphs.current().build_tree()
+    assert rows_of(measured(given))["community"].questions == 2
+
+
+@pytest.mark.parametrize(
+    ("dataset", "words"),
+    [
+        (replace(SHIPS, apart=True), "Each question of ships is about a text of its own"),
+        (replace(SHIPS, questions=QUESTIONS[2:3]), "No question of ships names the passages"),
+    ],
+)
+def test_what_cannot_be_measured(tmp_path: Path, dataset: DataSet, words: str) -> None:
+    """It is said before any graph is opened."""
+    settings = load_settings(home=tmp_path / "home", embedder="hash:64")
+    with Graphs(settings) as graphs, pytest.raises(InputError, match=words):
+        evaluate_retrieval(dataset, graphs)
+    assert not (settings.home_folder / "evaluation").exists()

@@ -3,22 +3,33 @@ bytes in every format."""
 
 import json
 import os
+import re
+import shlex
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import wipe
+from conftest import JARS, end_server, wipe
 from disks import leave, small_disk
+from graph_lines import good, link, write
 from graph_state import Snapshot, snapshot
 from killed_import import kill_import
+from other_embedder import OtherEmbedder
 from whole_graph import add_strangers, everything, fill, ingest_some
 
+from kgplatform import connect
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, StoreError
 from kgplatform.exchange import importer
+from kgplatform.exchange.importer import LEFT_OUT
 from kgplatform.models.embed import HashEmbedder
+from kgplatform.neo4j.config import install, java_environment, write_configuration
+from kgplatform.neo4j.memory import Memory
+from kgplatform.neo4j.process import Ports
+from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.settings import load_settings
 
@@ -208,3 +219,194 @@ def test_an_export_that_does_not_fit_leaves_what_was_there(exported: Exported, k
             exported.graph.export(path)
         assert bytes_of(path) == before
         assert {each.name for each in disk.iterdir()} == {path.name, "filler"}
+
+
+ONE = "Ada Lovelace knew Charles Babbage. She was born in London."
+TWO = "Charles Babbage was born in London. Ada Lovelace praised the Engine."
+PEOPLE = [{"name": "Ada Lovelace", "type": "Person"}, {"name": "Charles Babbage", "type": "Person"}]
+LONDON = {"name": "London", "type": "Place"}
+SAID: dict[str, dict[str, Any]] = {
+    "one.txt": {
+        "entities": [*PEOPLE, LONDON],
+        "triples": [{"subject": "Ada Lovelace", "predicate": "knew", "object": "Charles Babbage"}],
+        "facts": [{"text": "Ada was born in London.", "key_elements": ["Ada", "London"]}],
+    },
+    "two.txt": {
+        "entities": [*PEOPLE, LONDON, {"name": "Engine", "type": "Thing"}],
+        "triples": [
+            {"subject": "Charles Babbage", "predicate": "born in", "object": "London"},
+            {"subject": "Ada Lovelace", "predicate": "knew", "object": "Charles Babbage"},
+        ],
+    },
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two texts that speak of the same people, and what they say."""
+    (tmp_path / "one.txt").write_text(ONE)
+    (tmp_path / "two.txt").write_text(TWO)
+    lines = [json.dumps({"document": name, **said}) for name, said in SAID.items()]
+    (tmp_path / "said.jsonl").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+def ingest(kg: KnowledgeGraph, folder: Path, *names: str) -> None:
+    kg.ingest([folder / name for name in names], recorded=folder / "said.jsonl", mode="flexible")
+
+
+def comparable(kg: KnowledgeGraph) -> Any:
+    nodes, edges = snapshot(kg.store)
+    return {key: each for key, each in nodes.items() if not key.startswith("['Graph']")}, edges
+
+
+def parted(kg: KnowledgeGraph, folder: Path) -> Any:
+    """What both texts make together; then one of them is in the graph, and the other in ``two.jsonl``."""
+    ingest(kg, folder, "one.txt", "two.txt")
+    whole = comparable(kg)
+    kg.remove("one")
+    kg.export(folder / "two.jsonl")
+    wipe(kg.store)
+    ingest(kg, folder, "one.txt")
+    return whole
+
+
+def test_two_halves_are_the_whole(kg: KnowledgeGraph, folder: Path) -> None:
+    whole = parted(kg, folder)
+    # As the command opens it: the embedding model is not known before it is needed.
+    report = KnowledgeGraph(kg.store, kg.settings).import_graph(folder / "two.jsonl", merge=True)
+    assert report.notes == (LEFT_OUT,)
+    assert comparable(kg) == whole
+    kg.import_graph(folder / "two.jsonl", merge=True)
+    assert comparable(kg) == whole, "the same once more changes nothing"
+    rows = kg.cypher("MATCH (:Person)-[r {predicate: 'knew'}]->(:Person) RETURN r.weight").rows
+    assert rows == [[2]]
+
+
+def test_into_an_empty_graph_all_of_it_comes(kg: KnowledgeGraph, folder: Path) -> None:
+    ingest(kg, folder, "one.txt", "two.txt")
+    kg.build_tree()
+    before = snapshot(kg.store)
+    kg.export(folder / "all.jsonl")
+    wipe(kg.store)
+    assert kg.import_graph(folder / "all.jsonl", merge=True).notes == ()
+    assert snapshot(kg.store) == before
+
+
+def test_the_tree_of_the_file_stays_out(kg: KnowledgeGraph, folder: Path) -> None:
+    ingest(kg, folder, "two.txt")
+    kg.build_tree()
+    kg.export(folder / "two.jsonl")
+    wipe(kg.store)
+    ingest(kg, folder, "one.txt")
+    kg.build_tree()
+    kg.import_graph(folder / "two.jsonl", merge=True)
+    assert kg.cypher("MATCH (e:Entity) WHERE COUNT { (e)-[:MEMBER_OF]->() } > 1 RETURN count(e)").rows == [[0]]
+    kg.build_tree()
+    assert kg.cypher("MATCH (e:Entity) WHERE COUNT { (e)-[:MEMBER_OF]->() } <> 1 RETURN count(e)").rows == [[0]]
+
+
+def test_other_vectors_are_refused(kg: KnowledgeGraph, folder: Path) -> None:
+    ingest(kg, folder, "two.txt")
+    kg.export(folder / "two.jsonl")
+    wipe(kg.store)
+    other = KnowledgeGraph(kg.store, kg.settings, embedder=OtherEmbedder())
+    ingest(other, folder, "one.txt")
+    before = snapshot(kg.store)
+    with pytest.raises(InputError, match=r"embedded with another:64 \(64 dimensions\), the file's with hash:64 \(64\)"):
+        other.import_graph(folder / "two.jsonl", merge=True)
+    assert snapshot(kg.store) == before
+
+
+def test_another_text_of_a_document_is_refused(kg: KnowledgeGraph, folder: Path) -> None:
+    ingest(kg, folder, "two.txt")
+    kg.export(folder / "two.jsonl")
+    (folder / "two.txt").write_text("Something else altogether about Ada Lovelace.")
+    ingest(kg, folder, "two.txt")
+    before = snapshot(kg.store)
+    with pytest.raises(InputError, match="another text of 'two' than the file.*kgplatform remove"):
+        kg.import_graph(folder / "two.jsonl", merge=True)
+    assert snapshot(kg.store) == before
+
+
+def test_a_merge_that_was_killed_goes_on(kg: KnowledgeGraph, folder: Path) -> None:
+    whole = parted(kg, folder)
+    kill_import(kg, folder / "two.jsonl", parts=3, batch=10, merge=True)
+    with pytest.raises(StoreError, match="interrupted"):
+        ingest(kg, folder, "one.txt")
+    kg.import_graph(folder / "two.jsonl")
+    assert comparable(kg) == whole
+
+
+def run_command(folder: Path, home: Path, java: Path) -> None:
+    """Run ``import.sh`` with the admin tool of the managed server, which has no launcher of that name."""
+    lines = (folder / "import.sh").read_text("utf-8").split("set -e\n")[1]
+    words = shlex.split(lines.replace("\\\n", " ").replace('"${1:-neo4j}"', "neo4j"))
+    assert words[0] == "neo4j-admin"
+    arguments = [f"@{home / 'conf' / 'class-path.args'}", "org.neo4j.cli.AdminTool", *words[1:]]
+    command = [str(java), "-Xmx400m", *arguments]
+    done = subprocess.run(command, cwd=folder, env=java_environment(home), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "IMPORT DONE" in done.stdout
+    assert not re.search(r"bad entries|skipped", done.stdout)
+
+
+def everything_there_is() -> list[dict[str, Any]]:
+    """A small graph with a value of every type that CSV can hold, and one property of several types."""
+    lines = good()
+    lines[1]["properties"]["text"] = 'Two\nlines, "quoted"; \\ and\ttab\r\n'
+    lines[3]["properties"] |= {
+        **{"born": {"date": "1815-12-10"}, "at": {"datetime": "1954-07-10T09:30:00.000000001+01:00[Europe/London]"}},
+        **{"seen": {"datetime": "1866-07-27T12:00:00.5Z"}, "local": {"localdatetime": "1866-07-27T23:59:59"}},
+        **{"bell": {"localtime": "12:30:00"}, "call": {"time": "09:00:00-05:00"}, "trip": {"duration": "P14M10DT5.5S"}},
+        **{"days": [{"date": "1866-07-13"}, {"date": "1866-07-27"}], "limit": {"float": "Infinity"}, "empty": ""},
+        **{"ages": [1, -2, 2**63 - 1], "shares": [1.5, -0.25, 1e-300], "flags": [True, False], "zero": -0.0},
+        **{"nothing": [], "names": ["a,b", "", "c;d", '"'], "mixed": 1, "own note": "人物"},
+    }
+    lines[4]["properties"] |= {"mixed": "text", "nothing": ["x"]}
+    return [*lines, link("Own Type", "b", "a", since={"date": "1866-01-01"}), link("KNEW", "a", "b", weight=1)]
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("quick_servers")
+def test_neo4j_admin_makes_an_equal_graph_whose_server_is_started_by_connecting(
+    neo4j_server: Connection, tmp_path: Path, quick_java: Path
+) -> None:
+    """Without an address the managed server is started, once, and goes on when the graph is closed."""
+    settings = load_settings(home=tmp_path / "home", embedder="hash:64")
+    with Store(neo4j_server) as store:
+        wipe(store)
+        graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+        graph.import_graph(write(tmp_path / "graph.jsonl", everything_there_is()))
+        before = snapshot(store), everything(store)
+        titles = [info.title for info in graph.documents()]
+        graph.export(tmp_path / "graph")
+    given: dict[str, Any] = {"home": tmp_path / "other", "neo4j_heap": "300m", "neo4j_page_cache": "64m"}
+    other = load_settings(**given)
+    home = tmp_path / "other" / "neo4j"
+    (home / "conf").mkdir(parents=True)
+    write_configuration(
+        home, Memory("300m", "64m"), Ports(bolt=0, http=0), install(JARS, print)
+    )  # the server writes its own
+    run_command(tmp_path / "graph", home, quick_java)
+    server, said = LocalNeo4j(other), list[str]()
+    try:
+        with connect(report=said.append, embedder="hash:64", **given) as graph:
+            for statement in (tmp_path / "graph" / "after-import.cypher").read_text("utf-8").split(";\n")[:-1]:
+                graph.store.run_statement(statement, {}, write=True, timeout=60, limit=1)
+            assert snapshot(graph.store) == before[0]
+            assert everything(graph.store) == before[1]
+        pid = server.status().pid
+        assert any(line.startswith("Starting Neo4j") for line in said)
+        with connect(report=said.append, embedder="hash:64", **given) as graph:
+            assert [info.title for info in graph.documents()] == titles
+            graph.store.define("neo4j/schema/await_indexes", seconds=60)
+            assert graph.search("Ada knew Charles.", "passage").passages[0].text == "Ada knew Charles."
+            graph.export(tmp_path / "again")
+        assert server.status().pid == pid is not None
+    finally:
+        end_server(server)
+    names = {each.name for each in (tmp_path / "again").iterdir()}
+    assert names == {each.name for each in (tmp_path / "graph").iterdir()} - {"import.report"}  # which the tool wrote
+    for name in names:
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "graph" / name).read_bytes(), name

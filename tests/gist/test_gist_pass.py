@@ -26,11 +26,13 @@ from gists import (
 )
 from graph_state import snapshot
 from model_by_prompt import Prompt, budgeted
+from trees import assert_whole
 
 from kgplatform import trace
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ModelError
-from kgplatform.gist.memory import add_pages, open_memory, survey
+from kgplatform.gist.gist_documents import NO, NOT_SURE, UNUSABLE, YES, candidates, joints, shortest_pair
+from kgplatform.gist.memory import Page, add_pages, open_memory, survey
 from kgplatform.gist.options import GistOptions, GistReport
 from kgplatform.ingest import compare
 from kgplatform.ingest.write import document_statements, remove
@@ -38,7 +40,8 @@ from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages
 from kgplatform.records import QueryRun
-from kgplatform.testing import Fault, OpenAIServer, ScriptedChat
+from kgplatform.testing import ScriptedChat
+from kgplatform.text import count_words
 
 pytestmark = pytest.mark.indexes
 
@@ -126,9 +129,6 @@ def test_a_text_without_paragraphs_has_places_to_pause(store: Store, tmp_path: P
     assert min(offered[:-1]) >= 4
 
 
-# ----------------------------------------------------------------------------------------------------------- options
-
-
 def test_other_options_replace_the_memory(store: Store, tmp_path: Path) -> None:
     kg = opened(store, tmp_path / "home")
     ingested(kg, tmp_path, {"ten.txt": TEN, "one.txt": paragraph("one", 30)})
@@ -174,9 +174,6 @@ def test_a_conditional_memory_stands_beside_the_other(store: Store, tmp_path: Pa
     assert assert_memory(kg, "ten") == plain
     assert kg.gist(question="Who drowned?").written == 4
     assert len(pages_of(kg, "ten", "Who sailed?")) > 2
-
-
-# ----------------------------------------------------------------------------------------------- what goes wrong
 
 
 def test_a_page_that_fails_is_that_page_s_and_is_tried_again(store: Store, tmp_path: Path) -> None:
@@ -242,26 +239,6 @@ def test_a_run_without_budget_keeps_what_was_paid_for(store: Store, tmp_path: Pa
     assert difference(snapshot(store), wanted) == []
 
 
-def test_a_model_that_fails_throughout_is_asked_no_more(store: Store, tmp_path: Path) -> None:
-    """What was made before is kept; the next run goes on there."""
-    asked: list[Messages] = []
-
-    def dying(messages: Messages) -> str | Fault:
-        asked.append(messages)
-        return by_rules(messages) if len(asked) <= 3 else Fault.refuse(401, "No such key.")
-
-    with OpenAIServer(dying) as server:
-        kg = opened(store, tmp_path / "home", None, openai_base_url=server.base_url, concurrency=1)
-        ingested(kg, tmp_path, {f"{number}.txt": paragraph(chr(97 + number), 30) for number in range(16)})
-        report = kg.gist()
-    assert report.stopped.startswith("10 pages in a row failed, the last: ")
-    assert report.stopped.endswith("What was made is kept; fix that and run the same command again.")
-    assert (report.written, len(report.failed), len(asked), report.complete) == (3, 10, 13, False)
-    assert report.notes == []
-    again = opened(store, tmp_path / "home").gist()
-    assert (again.kept, again.written, again.complete) == (3, 13, True)
-
-
 def test_malformed_replies_are_put_right_and_counted(store: Store, tmp_path: Path) -> None:
     def sloppy(messages: Messages) -> str:
         text = Prompt(messages).data
@@ -305,9 +282,6 @@ def test_a_page_cannot_close_the_tags_of_its_prompt(store: Store, tmp_path: Path
         tag = shown.partition(">")[0].removeprefix("<")
         assert shown.count(tag) == 2, "it opens and it closes, and the page has it nowhere"
         assert "Ignore the rules" not in shown.partition(f"</{tag}>")[2]
-
-
-# ----------------------------------------------------------------------------------------------- other documents
 
 
 def test_gists_are_written_side_by_side(store: Store, tmp_path: Path) -> None:
@@ -385,25 +359,31 @@ def test_a_document_that_is_half_there_is_not_gisted(store: Store, tmp_path: Pat
     assert (pages_of(kg, "ten"), report.pages, report.complete) == ([], 1, False)
 
 
-def test_a_later_ingest_leaves_pages_alone_and_another_model_embeds_them_again(store: Store, tmp_path: Path) -> None:
+def test_a_later_ingest_leaves_pages_alone_and_another_model_embeds_them_and_communities(
+    store: Store, tmp_path: Path
+) -> None:
     """Also those whose vectors are due, since the run that wrote their gists was killed: the next one sees to that."""
     kg = opened(store, tmp_path / "home")
     ingested(kg, tmp_path, {"ten.txt": TEN})
     kg.gist()
     kg.cypher("MATCH (p:Page {index: 1}) SET p:Pending REMOVE p.embedding", write=True)
-    kg.ingest(put(tmp_path, {"one.txt": paragraph("one", 30)}), extractor="local")
+    later = {"one.txt": paragraph("one", 30), "ada.txt": "Ada Lovelace knew Charles Babbage, who lived in London."}
+    kg.ingest(put(tmp_path, later), extractor="local")
     assert kg.cypher("MATCH (p:Page:Pending) RETURN p.index").rows == [[1]]
     assert kg.gist("one").written == 1
     assert_memory(kg, "ten")
-    KnowledgeGraph(store, kg.settings, embedder=HashEmbedder(32)).reembed()
-    sizes = "MATCH (p:Page) RETURN DISTINCT size(p.embedding), p:Pending"
-    assert kg.cypher(sizes).rows == [[32, False]]
-    index = "SHOW INDEXES YIELD name, options WHERE name = 'page_embedding' RETURN options"
-    assert kg.cypher(index).rows[0][0]["indexConfig"]["vector.dimensions"] == 32
+    opened(store, tmp_path / "home", None).build_tree()
+    other = KnowledgeGraph(store, kg.settings, embedder=HashEmbedder(32))
+    other.reembed()
+    assert kg.cypher("MATCH (p:Page) RETURN DISTINCT size(p.embedding), p:Pending").rows == [[32, False]]
+    assert kg.cypher("MATCH (c:Community) RETURN DISTINCT size(c.embedding)").rows == [[32]]
+    index = "SHOW INDEXES YIELD name, options, state WHERE name = $name RETURN options, state"
+    for name in ("page_embedding", "community_embedding"):
+        ((options, state),) = kg.cypher(index, {"name": name}).rows
+        assert (options["indexConfig"]["vector.dimensions"], state) == (32, "ONLINE")
     assert_memory(kg, "ten")
-
-
-# ------------------------------------------------------------------------------------------------------------ meanwhile
+    assert_whole(store)
+    assert other.build_tree().communities_new == 0
 
 
 MEANWHILE = "The document ten was changed or removed while it was read. It was read again."
@@ -515,3 +495,164 @@ def test_the_pages_of_many_documents_go_in_slices(store: Store) -> None:
     assert sizes == [50, 50, 20]
     left = store.run_statement("MATCH (p:Page) RETURN count(p)", {}, write=False, timeout=30, limit=1)
     assert left.rows == [[0]]
+
+
+TWENTY = story([100] * 20)
+"""Seven pages by the rules: six of 300 words, one of 200."""
+
+
+def in_short(messages: Messages) -> str:
+    """Ten words of a page, however long it is; half of a gist; no new part begins."""
+    if Prompt(messages).kind == "merge":
+        return '{"new_part": "no"}'
+    if "Shorten it again" in messages[0]["content"]:
+        words = Prompt(messages).data.split()
+        return shortened(" ".join(words[: max(1, len(words) // 2)]))
+    if Prompt(messages).kind == "gist":
+        return shortened(json.loads(by_rules(messages))["gist"].split("\n")[0])
+    return by_rules(messages)
+
+
+def test_pages_are_merged_where_no_new_part_begins(store: Store, tmp_path: Path) -> None:
+    said = {"Pdqa": "no", "Pgqa": "yes", "Pjqa": "not sure", "Pbcqa": "no", "Pbfqa": "it depends", "Pbiqa": "no"}
+
+    def by_part(messages: Messages) -> str:
+        if Prompt(messages).kind == "merge":
+            second = Prompt(messages).data.partition("Page 2:\n")[2].split()[0]
+            return json.dumps({"new_part": said[second]})
+        return in_short(messages)
+
+    kg = opened(store, tmp_path / "home", by_part)
+    ingested(kg, tmp_path, {"story.txt": TWENTY})
+    kg.gist()
+    before = assert_memory(kg, "story")
+    assert [page["words"] for page in before] == [300] * 6 + [200]
+    per_gist = before[0]["gistTokens"]
+    calls = len(tasks(kg))
+    report = kg.gist(fit=5 * per_gist)
+    pages = assert_memory(kg, "story")
+    assert report.complete
+    assert report.merged["said no"] >= 2
+    assert report.merged["said yes"] == report.merged["said not sure"] == report.merged["said unusable"] == 1
+    assert report.malformed == {"reply about two pages without yes or no": 1}
+    ends = {page["end"]: page["start"] for page in before}
+    merged = [page for page in pages if ends[page["end"]] != page["start"]]
+    assert Counter(tasks(kg)[calls:]) == {"merge": 7, "gist": len(merged)}, "one is asked again"
+    assert sum(page["gistTokens"] for page in pages) <= 5 * per_gist
+    assert {page["made"] for page in pages} == {GistOptions.of(fit=5 * per_gist).made_to_fit}
+    calls = len(tasks(kg))
+    assert kg.gist(fit=5 * per_gist).notes == ["All pages of these documents already have gists; no model was called."]
+    assert len(tasks(kg)) == calls
+    assert kg.gist().replaced == 1, "without a bound the memory is what it was"
+    assert assert_memory(kg, "story") == before
+
+
+def test_where_every_page_begins_a_part_the_shortest_pair_is_merged(store: Store, tmp_path: Path) -> None:
+    def always_yes(messages: Messages) -> str:
+        return '{"new_part": "yes"}' if Prompt(messages).kind == "merge" else in_short(messages)
+
+    kg = opened(store, tmp_path / "home", always_yes)
+    ingested(kg, tmp_path, {"story.txt": TWENTY})
+    report = kg.gist(fit=40)
+    pages = assert_memory(kg, "story")
+    assert report.complete
+    assert sum(page["gistTokens"] for page in pages) <= 40
+    assert report.merged["merged, as the shortest pair"] == 7 - len(pages) > 0
+    assert max(page["words"] for page in pages) <= GistOptions.of().longest_merged
+    asked = [str(call.messages) for call in kg.language_model.calls if call.stage == "merge"]  # type: ignore[union-attr]
+    assert len(asked) == len(set(asked)), "nothing is asked twice, however often all pairs are looked at"
+
+
+@pytest.mark.parametrize("shrink", ["merge", "older"])
+def test_what_cannot_fit_ends_and_is_reported(store: Store, tmp_path: Path, shrink: str) -> None:
+    kg = opened(store, tmp_path / "home", in_short)
+    ingested(kg, tmp_path, {"story.txt": TWENTY})
+    report = kg.gist(fit=1, shrink=shrink)
+    assert [each.document for each in report.too_long] == ["story"]
+    assert report.too_long[0].gist_tokens == report.gist_tokens > 1
+    assert (report.complete, report.complete_documents, report.failed) == (False, 1, [])
+    pages, calls = assert_memory(kg, "story"), len(tasks(kg))
+    again = kg.gist(fit=1, shrink=shrink)
+    assert (again.complete, len(tasks(kg))) == (False, calls), "and is not tried again in vain"
+    assert assert_memory(kg, "story") == pages
+
+
+def test_older_gists_are_shortened_first(store: Store, tmp_path: Path) -> None:
+    kg = opened(store, tmp_path / "home", in_short)
+    ingested(kg, tmp_path, {"story.txt": TWENTY})
+    kg.gist()
+    before = [page["gistTokens"] for page in pages_of(kg, "story")]
+    report = kg.gist(fit=sum(before) - before[0] // 2 - 2, shrink="older")
+    assert (report.shortened, report.complete, report.pages_new) == (2, True, 0)
+    pages = assert_memory(kg, "story")
+    assert [page["gistWords"] for page in pages] == [5, 5, 10, 10, 10, 10, 10]
+    assert [page.get("again") for page in pages] == [1, 1, None, None, None, None, None]
+    report = kg.gist(fit=sum(before) - before[0] // 2 - 2, shrink="older")
+    assert report.shortened == 0
+    assert set(tasks(kg)) == {"paginate", "gist", "shorten"}
+
+
+def test_gists_that_do_not_become_shorter_are_left_alone(store: Store, tmp_path: Path) -> None:
+    def stubborn(messages: Messages) -> str:
+        if "Shorten it again" in messages[0]["content"] and "Paqa" in Prompt(messages).data:
+            return json.dumps({"gist": Prompt(messages).data})
+        return in_short(messages)
+
+    kg = opened(store, tmp_path / "home", stubborn)
+    ingested(kg, tmp_path, {"story.txt": TWENTY})
+    report = kg.gist(fit=45, shrink="older")
+    assert report.complete
+    first, *others = assert_memory(kg, "story")
+    assert (first["gistWords"], first["final"]) == (10, True)
+    assert all(count_words(page["gist"]) <= 5 for page in others)
+    assert tasks(kg).count("shorten") == report.shortened + 1
+
+
+@pytest.mark.parametrize("shrink", ["merge", "older"])
+def test_a_run_that_is_stopped_while_it_shrinks_goes_on(store: Store, tmp_path: Path, shrink: str) -> None:
+    kg = opened(store, tmp_path / "home", in_short)
+    ingested(kg, tmp_path, {"story.txt": TWENTY})
+    kg.gist(fit=60, shrink=shrink)
+    wanted, wanted_calls = snapshot(store), Counter(tasks(kg))
+    kg.cypher("MATCH (p:Page) DETACH DELETE p", write=True)
+    left = [15]
+    kg = opened(store, tmp_path / "home", budgeted(in_short, left), concurrency=1)
+    report = kg.gist(fit=60, shrink=shrink)
+    assert (report.stopped, report.complete) == ("The budget is used up.", False)
+    left[0] = 1000
+    assert kg.gist(fit=60, shrink=shrink).complete
+    assert difference(snapshot(store), wanted) == []
+    calls = Counter(tasks(kg))
+    assert calls["paginate"] == wanted_calls["paginate"]
+    assert calls["gist"] + calls["shorten"] <= wanted_calls["gist"] + wanted_calls["shorten"] + 1, "the one refused"
+
+
+def test_a_verdict_that_fails_leaves_the_memory_as_it_was(store: Store, tmp_path: Path) -> None:
+    def moody(messages: Messages) -> str:
+        if Prompt(messages).kind == "merge" and "Page 2:\nPgqa" in Prompt(messages).data:
+            raise ModelError("The server is tired.")
+        return in_short(messages)
+
+    kg = opened(store, tmp_path / "home", moody)
+    ingested(kg, tmp_path, {"story.txt": TWENTY})
+    report = kg.gist(fit=60)
+    assert [(each.document, each.page, each.reason) for each in report.failed] == [("story", 1, "The server is tired.")]
+    assert not report.complete
+    assert [page["words"] for page in assert_memory(kg, "story")] == [300] * 6 + [200]
+    assert opened(store, tmp_path / "home", in_short).gist(fit=60).complete
+
+
+def of_words(*words: int) -> list[Page]:
+    """Pages of so many words, each of which is a character here."""
+    starts = [sum(words[:index]) for index in range(len(words))]
+    return [Page(str(index), index, start, start + words[index], words[index], words[index], "It is so.")
+            for index, start in enumerate(starts)]  # fmt: skip
+
+
+def test_only_no_merges_and_within_the_bound() -> None:
+    pages = of_words(100, 100, 100, 100, 100)
+    assert joints(pages, {0: NO, 1: YES, 2: NO, 3: NO}, 1000) == [0, 2, 3]
+    assert joints(pages, {0: NO, 1: NO, 2: NO, 3: NO}, 250) == [0, 2]
+    assert joints(pages, {0: NOT_SURE, 1: UNUSABLE, 3: YES}, 1000) == []
+    assert candidates(of_words(100, 200, 50), 250) == [1]
+    assert shortest_pair(of_words(100, 50, 60, 50), [0, 1, 2]) == 1, "of equals the first"

@@ -105,8 +105,6 @@ def test_the_page_before_is_shown_for_transcripts_alone(options: GistOptions, be
     assert Prompt(call.messages).data.startswith(begins)
 
 
-# --------------------------------------------------------------------------------------------------------- properties
-
 SIZES = st.tuples(st.integers(1, 300), st.integers(1, 900)).map(sorted)
 LENGTHS = st.lists(st.integers(1, 400), min_size=1, max_size=60)
 
@@ -152,9 +150,6 @@ def test_uniform_pages(lengths: list[int]) -> None:
     mean = sum(lengths) / len(pages)
     assert all(abs(page - mean) <= max(lengths) for page in pages), "of equal length, but for a paragraph"
     assert len(pages) == 1 or options.min_words <= mean <= options.max_words
-
-
-# ---------------------------------------------------------------------------------------------------- presets and sizes
 
 
 def test_the_presets_are_those_of_the_paper() -> None:

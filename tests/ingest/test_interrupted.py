@@ -4,9 +4,10 @@ Each kind of step once; ``make bench ONLY=faults`` has more of them.
 """
 
 import json
+from functools import partial
 from pathlib import Path
-from typing import Any
 
+import conftest
 import pytest
 from campaigns import more
 from conftest import wipe
@@ -15,12 +16,12 @@ from graph_state import snapshot
 from killed_passes import Driver, Killer
 from model_by_prompt import Prompt
 
-from kgplatform.client import KnowledgeGraph
-from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
-from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer
+
+opened = partial(conftest.opened, passage_tokens=40)
+
 
 pytestmark = pytest.mark.killed
 pytest_plugins = ["killed_passes"]
@@ -56,11 +57,6 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def killed(neo4j_server: Connection, tmp_path: Path, passes: Driver) -> Killer:
     return Killer(neo4j_server, passes, SMALL, home=tmp_path / "home", embedder="hash:64", passage_tokens=40)
-
-
-def opened(store: Store, home: Path, **more: Any) -> KnowledgeGraph:
-    settings = load_settings(home=home, passage_tokens=40, embedder="hash:64", **more)
-    return KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
 
 
 def test_killed_anywhere_and_run_again(store: Store, tmp_path: Path, killed: Killer) -> None:

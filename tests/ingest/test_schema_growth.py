@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import conftest
 import pytest
 from conftest import wipe
 from corpora import difference, put, put_jsonl
@@ -15,19 +17,15 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError
 from kgplatform.extract.bound import MODES, Mode
 from kgplatform.ingest import schema_expansion
-from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store, trace
 from kgplatform.prompt import Messages
 from kgplatform.records import QueryRun
-from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat
 
+opened = partial(conftest.opened, passage_tokens=40, concurrency=1)
+
+
 Proposals = Sequence[tuple[str, str]]
-
-
-def graph(store: Store, tmp_path: Path) -> KnowledgeGraph:
-    settings = load_settings(home=tmp_path / "home", embedder="hash:64")
-    return KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
 
 
 def ingest(kg: KnowledgeGraph, folder: Path, **documents: Proposals) -> IngestReport:
@@ -50,7 +48,7 @@ def proposed(kg: KnowledgeGraph) -> list[list[Any]]:
 
 
 def test_what_is_proposed_is_in_the_graph_and_goes_with_its_passage(store: Store, tmp_path: Path) -> None:
-    kg = graph(store, tmp_path)
+    kg = conftest.opened(store, tmp_path / "home")
     ingest(kg, tmp_path, kate=[("relation", "towed by"), ("entity", "Vessel")], petrel=[("relation", "towedBy")])
     assert proposed(kg) == [
         ["relation", "towedby", "towed by", "kate · 1"],
@@ -64,7 +62,7 @@ def test_what_is_proposed_is_in_the_graph_and_goes_with_its_passage(store: Store
 
 
 def test_a_type_gets_its_support_over_several_ingests_and_loses_it(store: Store, tmp_path: Path) -> None:
-    kg = graph(store, tmp_path)
+    kg = conftest.opened(store, tmp_path / "home")
     assert ingest(kg, tmp_path, kate=[("relation", "towed by")]).expansions == []
     (expansion,) = ingest(kg, tmp_path, petrel=[("relation", "towedBy")]).expansions
     assert (expansion.kind, expansion.name, expansion.count) == ("relation", "towed by", 2)
@@ -75,7 +73,7 @@ def test_a_type_gets_its_support_over_several_ingests_and_loses_it(store: Store,
 
 
 def test_one_proposal_of_a_passage_under_each_of_its_words(store: Store, tmp_path: Path) -> None:
-    kg = graph(store, tmp_path)
+    kg = conftest.opened(store, tmp_path / "home")
     names = ("towed by", "towed  by", "towedBy", "x" * 200, "12")
     ingest(kg, tmp_path, kate=[("relation", name) for name in names])
     assert [words for _, _, words, _ in proposed(kg)] == ["towed by", "towedBy"]
@@ -83,7 +81,7 @@ def test_one_proposal_of_a_passage_under_each_of_its_words(store: Store, tmp_pat
 
 def test_one_document_more_reads_the_types_that_it_proposes(store: Store, tmp_path: Path) -> None:
     """Of the whims of others nothing is read; of types with support all."""
-    kg = graph(store, tmp_path)
+    kg = conftest.opened(store, tmp_path / "home")
     whims = {f"ship{number}": [("entity", f"Whim{number}"), ("entity", f"Fad{number // 2}")] for number in range(20)}
     ingest(kg, tmp_path, **whims, kate=[("entity", "Vessel")])
     read: list[QueryRun] = []
@@ -96,7 +94,7 @@ def test_one_document_more_reads_the_types_that_it_proposes(store: Store, tmp_pa
 
 def test_an_older_graph_gets_its_proposals_with_the_next_change(store: Store, tmp_path: Path) -> None:
     """A removal from it keeps what others propose."""
-    kg = graph(store, tmp_path)
+    kg = conftest.opened(store, tmp_path / "home")
     ingest(kg, tmp_path, **TOWED)
     wanted = snapshot(store)
     make_older(kg, TOWED)
@@ -151,11 +149,6 @@ def in_types_of_its_own(messages: Messages) -> str:
             "proposals": [{"kind": "entity", "name": "Vessel", "confidence": 0.97, "example": ship} for ship in ships],
         }
     )
-
-
-def opened(store: Store, home: Path, chat: ScriptedChat) -> KnowledgeGraph:
-    settings = load_settings(home=home, passage_tokens=40, embedder="hash:64", concurrency=1)
-    return KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=chat)
 
 
 @pytest.fixture

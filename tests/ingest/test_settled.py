@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from campaigns import sampled
-from conftest import wipe
+from conftest import opened, wipe
 from corpora import difference, put, put_jsonl
 from graph_state import snapshot
 from numpy.typing import NDArray
@@ -197,8 +197,7 @@ def test_the_types_that_another_run_adds_meanwhile_stay(
         ],
     )
     monkeypatch.setattr(schema_expansion, "SUPPORT", 1)
-    settings = load_settings(home=tmp_path / "home", embedder="hash:64")
-    kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+    kg = opened(store, tmp_path / "home")
     another = threading.Thread(target=lambda: kg.ingest(tmp_path / "b.txt", recorded=told, mode="flexible"))
 
     def once(run: QueryRun) -> None:

@@ -9,7 +9,6 @@ from graph_state import snapshot
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ModelError
-from kgplatform.ingest.graph_state import define_indexes
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.own import FunctionEmbedder
 
@@ -62,5 +61,3 @@ def test_vectors_that_cannot_be_indexed_are_told_before_any_work(kg: KnowledgeGr
     with pytest.raises(InputError, match=r"5,000 numbers.*at most 4,096"):
         KnowledgeGraph(kg.store, kg.settings, embedder=HashEmbedder(5000)).ingest(files, extractor="local")
     assert not kg.documents()
-    define_indexes(kg.store, 4096)
-    assert KnowledgeGraph(kg.store, kg.settings, embedder=HashEmbedder(4096)).ingest(files, extractor="local").complete

@@ -9,10 +9,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
+import conftest
 import psutil
 import pytest
 from conftest import wipe
@@ -20,25 +21,20 @@ from corpora import difference, extracted, invented
 from graph_state import Snapshot, snapshot
 from stopped import until
 
-from kgplatform.client import KnowledgeGraph
 from kgplatform.concurrency import workers as work
 from kgplatform.concurrency.workers import LocalWorkers
 from kgplatform.errors import InputError, KgError
 from kgplatform.extract.schema import Schema
 from kgplatform.ingest.pipeline import IngestReport
-from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
 from kgplatform.records import Document, ExtractedEntity, Extraction, Passage
-from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer
 
+opened = partial(conftest.opened, passage_tokens=40)
+
+
 Undisturbed = tuple[list[Path], IngestReport, Snapshot]
-
-
-def opened(store: Store, home: Path, **more: Any) -> KnowledgeGraph:
-    settings = load_settings(home=home, passage_tokens=40, embedder="hash:64", **more)
-    return KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
 
 
 def children() -> list[psutil.Process]:

@@ -8,8 +8,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
+from conftest import opened
 from playwright.sync_api import Page, expect
-from web_server import opened, served
+from web_server import served
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.prompt import Messages

@@ -6,16 +6,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import conftest
 from corpora import put
 from model_by_prompt import Prompt
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.gist.options import GistOptions
 from kgplatform.models.chat import Reply
-from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages
-from kgplatform.settings import load_settings
 from kgplatform.testing import ScriptedChat
 from kgplatform.text import count_tokens, count_words, node_id, rejoin
 
@@ -70,9 +69,7 @@ def by_rules(messages: Messages) -> str:
 
 def opened(store: Store, home: Path, answers: Answers | None = by_rules, **more: Any) -> KnowledgeGraph:
     """A graph with a scripted model, or none."""
-    settings = load_settings(home=home, embedder="hash:64", **more)
-    chat = ScriptedChat(answers) if answers else None
-    return KnowledgeGraph(store, settings, embedder=HashEmbedder(64), chat=chat)
+    return conftest.opened(store, home, ScriptedChat(answers) if answers else None, **more)
 
 
 def ingested(kg: KnowledgeGraph, folder: Path, texts: dict[str, str]) -> list[Path]:

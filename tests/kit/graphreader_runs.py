@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from conftest import DIMENSION
 from corpora import put
 from model_by_prompt import Line, Model, Prompt
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.models.chat import Ledger
-from kgplatform.models.embed import HashEmbedder
+from kgplatform.models.embed import HashEmbedder, Vectors, unit
 from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages
 from kgplatform.readers.graphreader.reader import Options, answer
@@ -114,10 +116,28 @@ def final(text: str, sufficient: bool = True) -> str:
     return json.dumps({"evidence": [], "answer": text, "sufficient": sufficient})
 
 
+class Mixed(HashEmbedder):
+    """Every word has a place of its own among 256, and those are mixed into as many numbers as most tests have."""
+
+    def __init__(self) -> None:
+        super().__init__(256)
+        self.name = f"mixed:{DIMENSION}"
+        self._places = np.random.default_rng(3).standard_normal((256, DIMENSION)).astype(np.float32)
+
+    @property
+    def dimension(self) -> int:
+        """See ``Embedder.dimension``."""
+        return DIMENSION
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """See ``Embedder.embed``."""
+        return unit(super().embed(texts) @ self._places)
+
+
 def fill(store: Store, settings: Settings, folder: Path, texts: Mapping[str, str], elements: Sequence[str]) -> Evidence:
     """A graph of ``texts``: every sentence that has some of ``elements`` is an atomic fact about those.
 
-    In fewer dimensions than 256 two names can have the same vector, and are one node then.
+    No two names have the same vector: they would be one node then.
     """
 
     def extract(messages: Messages) -> str:
@@ -125,7 +145,7 @@ def fill(store: Store, settings: Settings, folder: Path, texts: Mapping[str, str
         facts = [[str(number), *(name for name in elements if name in said)] for number, said in told]
         return json.dumps({"facts": [fact for fact in facts if len(fact) > 1], "entities": []})
 
-    kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(256), chat=ScriptedChat(extract))
+    kg = KnowledgeGraph(store, settings, embedder=Mixed(), chat=ScriptedChat(extract))
     kg.ingest(put(folder / "texts", dict(texts)))
     return Evidence(store, kg.embedder)
 

@@ -2,23 +2,19 @@
 
 from pathlib import Path
 
-from conftest import wipe
+from conftest import opened, wipe
 from corpora import put
 
-from kgplatform.client import KnowledgeGraph
-from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.readers.window import cost
 from kgplatform.search.evidence import Evidence
-from kgplatform.settings import load_settings
 from kgplatform.testing import SentMessages
 
 
 def ingest(store: Store, folder: Path, texts: dict[str, str], passage_tokens: int = 1200) -> Evidence:
     """An empty graph, filled with ``texts`` by file name."""
     wipe(store)
-    settings = load_settings(home=folder / "home", embedder="hash:64", passage_tokens=passage_tokens)
-    kg = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
+    kg = opened(store, folder / "home", passage_tokens=passage_tokens)
     kg.ingest(put(folder / "texts", texts), extractor="local")
     return Evidence(store, kg.embedder)
 

@@ -12,7 +12,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -20,9 +19,6 @@ import httpx
 from kgplatform.client import KnowledgeGraph
 from kgplatform.interfaces.http.app import AppServer, make_app
 from kgplatform.interfaces.web_server import address_of, listen
-from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Store
-from kgplatform.settings import load_settings
 
 
 @contextmanager
@@ -44,11 +40,6 @@ def client_of(graph: KnowledgeGraph, **options: Any) -> Iterator[httpx.Client]:
     """A client of ``graph``, served with ``options``."""
     with served(graph, **options) as address, httpx.Client(base_url=address, timeout=60) as client:
         yield client
-
-
-def opened(store: Store, home: Path, **settings: Any) -> KnowledgeGraph:
-    """A graph over ``store``, with ``settings`` beside a deterministic embedder."""
-    return KnowledgeGraph(store, load_settings(home=home, embedder="hash:64", **settings), embedder=HashEmbedder(64))
 
 
 @contextmanager

@@ -198,8 +198,6 @@ def transactions(server: Connection) -> int:
         return len(list(session.run("SHOW TRANSACTIONS YIELD currentQuery"))) - 1
 
 
-# ------------------------------------------------------------------------------------------------- a model that errs
-
 FORMS: Sequence[Callable[[str], str | Fault]] = (
     lambda form: f"Sure! Here is my reply:\n\n```json\n{form}\n```\n\nI hope this helps.",
     lambda form: form.replace("{", "{,", 1).removesuffix("}"),

@@ -89,9 +89,6 @@ def test_http(client: httpx.Client) -> None:
     told = client.post("/api/ask", json=body).json()
     assert (told["reader"], len(told["citations"])) == ("bestfact", 1)
     assert told["text"] == told["evidence"]["facts"][0]["text"]
-    refused = client.post("/api/ask", json={**body, "options": {"places": 11}})
-    assert refused.status_code == 400
-    assert refused.json()["error"]["message"].startswith("places must be at most 10.")
 
 
 def test_mcp(sample: KnowledgeGraph) -> None:
@@ -99,17 +96,14 @@ def test_mcp(sample: KnowledgeGraph) -> None:
         (tool,) = [each for each in (await client.list_tools()).tools if each.name == "ask"]
         asked = {"question": QUESTION, "reader": "bestfact"}
         told = await client.call_tool("ask", {**asked, "options": {"places": 1}})
-        refused = await client.call_tool("ask", {**asked, "options": {"places": 11}})
-        return tool, told, refused
+        return tool, told
 
-    tool, told, refused = talk(make_server(sample), work)
+    tool, told = talk(make_server(sample), work)
     reader, options = (tool.input_schema["properties"][name] for name in ("reader", "options"))
     assert "bestfact" in reader["enum"]
     assert "bestfact: The nearest fact, without a model." in reader["description"]
     assert "bestfact: mode (reject|open), top_k (5), places (3)." in options["description"]
     assert len(told.structured_content["citations"]) == 1
-    assert refused.is_error
-    assert "places must be at most 10." in refused.content[0].text
 
 
 def test_evaluate(sample: KnowledgeGraph, tmp_path: Path) -> None:

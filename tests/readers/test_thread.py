@@ -57,9 +57,6 @@ def graph(filled: KnowledgeGraph, model: Model[Prompt]) -> KnowledgeGraph:
     return KnowledgeGraph(filled.store, filled.settings, embedder=HashEmbedder(64), chat=ScriptedChat(model))
 
 
-# ------------------------------------------------------------------------------------------------------------- threads
-
-
 def test_a_follow_up_is_asked_as_it_stands_alone(graph: KnowledgeGraph, model: Model[Prompt]) -> None:
     thread = graph.chat()
     first = thread.ask(FOUNDER)
@@ -158,9 +155,6 @@ def test_what_cannot_be_the_question_is_not_asked(graph: KnowledgeGraph, model: 
         assert model.asked[-1].question == "Where was he born?"
         assert "failed: " in second.trace[0].detail or "not used: " in second.trace[0].detail
         assert thread.turns[1].note == FAILED
-
-
-# -------------------------------------------------------------------------------------------------------- the rewriting
 
 
 @pytest.mark.parametrize(

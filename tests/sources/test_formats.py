@@ -10,18 +10,16 @@ import docx
 import hostile_files
 import openpyxl
 import pytest
+from conftest import opened
 from made_pdf import pdf, ruled, scanned, tiff
 from pptx import Presentation
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.util import Inches
 
-from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import DocumentError
-from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.records import Document, SkippedFile
-from kgplatform.settings import load_settings
 from kgplatform.sources.files import pdf as of_pdf
 from kgplatform.sources.files.file_text import has_headings, lines, parsing
 from kgplatform.sources.files.pdf import Box, read_in_order
@@ -335,8 +333,7 @@ def test_search_facts_and_citations_say_where_and_graphs_made_before_say_the_pag
     files.mkdir()
     (files / "a.pptx").write_bytes(presentation())
     (files / "b.pdf").write_bytes(pdf(["Ada Lovelace was born in London.", "Charles Babbage was born in London."]))
-    settings = load_settings(home=tmp_path, embedder="hash:64", passage_tokens=400)
-    with KnowledgeGraph(store, settings, embedder=HashEmbedder(64)) as graph:
+    with opened(store, tmp_path, passage_tokens=400) as graph:
         graph.ingest(files, extractor="local")
         found = {each.title: each for each in graph.search("Who was born in London?").passages}
         assert found["a"].location == "slides 1–2" and found["a"].locations[0] == (0, "slide 1")

@@ -4,20 +4,18 @@ import json
 import os
 import signal
 from pathlib import Path
-from typing import Any
 
 import hostile_files
 import psutil
 import pytest
 from bounded_children import children
+from conftest import opened
 
-from kgplatform.client import KnowledgeGraph
 from kgplatform.concurrency.threads import NEVER
 from kgplatform.concurrency.workers import BoundedCalls, LocalWorkers
 from kgplatform.errors import SettingError
 from kgplatform.ingest import compare as of_compare
 from kgplatform.ingest.compare import compare
-from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.records import Document, SkippedFile
 from kgplatform.settings import load_settings
@@ -53,10 +51,6 @@ LARGE = {
     *("xml of 200 MB.docx", "operators of 60 MB.pdf", "a page 100,000 times.pdf", "a million forms.pdf"),
     "stream of 500 MB.pdf",
 }
-
-
-def opened(store: Store, home: Path, **more: Any) -> KnowledgeGraph:
-    return KnowledgeGraph(store, load_settings(home=home, embedder="hash:64", **more), embedder=HashEmbedder(64))
 
 
 def add_good(folder: Path) -> None:

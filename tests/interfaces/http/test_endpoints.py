@@ -8,9 +8,10 @@ from typing import Any
 
 import httpx
 import pytest
+from conftest import opened
 from graph_state import snapshot
 from web_answers import QUESTION, error, events
-from web_server import client_of, opened
+from web_server import client_of
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import SettingError

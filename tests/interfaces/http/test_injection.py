@@ -101,24 +101,6 @@ def test_a_document_that_asks_for_a_write(client: httpx.Client) -> None:
 
 
 @pytest.mark.usefixtures("untouched")
-def test_statements_that_write(client: httpx.Client) -> None:
-    for statement in (
-        DELETES,
-        "CALL { CREATE (n:Owned) RETURN n } RETURN n",
-        "EXPLAIN RETURN 1; MATCH (n) DETACH DELETE n",
-        "/* read */ MATCH (n) REMOVE n.name",
-        "CALL dbms.setConfigValue('x', 'y')",
-        "CREATE INDEX owned FOR (n:Owned) ON (n.x)",
-        "SHOW TRANSACTIONS",
-        "LOAD CSV FROM 'file:///etc/passwd' AS row RETURN row",
-        "DROP DATABASE neo4j",
-    ):
-        error(client.post("/api/cypher", json={"statement": statement}), 400, "InputError")
-    rows = client.post("/api/cypher", json={"statement": "RETURN $x AS x", "parameters": {"x": DELETES}}).json()["rows"]
-    assert rows == [[DELETES]]
-
-
-@pytest.mark.usefixtures("untouched")
 def test_names_come_back_as_they_are_and_documents_are_never_pages(client: httpx.Client) -> None:
     for name in NAMES:
         response = client.get("/api/graph/find", params={"text": name})

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from conftest import opened
 from web_answers import QUESTION, events, upload, wait_for
-from web_server import client_of, opened
+from web_server import client_of
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.interfaces.http.app import EXAMPLES

@@ -10,11 +10,12 @@ from typing import Any
 
 import httpx
 import pytest
+from conftest import opened
 from longagent_runs import Script, answers, instructs, related, responds
 from simulated_readers import reply
 from stopped import LONG, Silent, until
 from web_answers import QUESTION, error, events
-from web_server import client_of, opened, served
+from web_server import client_of, served
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import StoppedError

@@ -1,7 +1,14 @@
 """Uploads, the jobs that ingest them, removals, and the tree, over HTTP."""
 
 import fcntl
+import io
+import os
+import shutil
 import socket
+import stat
+import subprocess
+import sys
+import threading
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -9,19 +16,28 @@ from typing import Any
 
 import httpx
 import pytest
+from conftest import opened, variables
+from hypothesis import given
+from hypothesis import strategies as st
 from model_by_prompt import Prompt
 from pytest_httpserver import HTTPServer
 from simulated_readers import reply
-from stopped import until
+from stopped import Silent, until
 from web_answers import error, events, upload, wait_for
-from web_server import client_of, opened
+from web_server import client_of
 
 from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import InputError
+from kgplatform.explore.jobs import JobQueue
 from kgplatform.ingest.graph_state import record_embedder
+from kgplatform.interfaces.http import changes
+from kgplatform.interfaces.http.failures import FAULT
 from kgplatform.interfaces.http.parts import Limits
+from kgplatform.interfaces.uploads import Uploads, safe_name
 from kgplatform.neo4j.passes import Pass
-from kgplatform.neo4j.store import Store
+from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import Messages
+from kgplatform.shown import given_name
 from kgplatform.sources import web
 from kgplatform.testing import Fault, OpenAIServer
 
@@ -338,3 +354,238 @@ def test_what_another_server_is_at_stays(slow: KnowledgeGraph) -> None:
         assert (folder / "field.txt").read_bytes() == FIELD
         client.delete(f"/api/jobs/{job['id']}")
         assert wait_for(client, job)["state"] == "stopped"
+
+
+ONE = Limits(jobs=1)
+SERVER = """
+import sys
+from kgplatform.client import open_graph
+from kgplatform.interfaces.http.app import AppServer, make_app
+from kgplatform.interfaces.http.parts import Limits
+from kgplatform.interfaces.web_server import address_of, listen
+from kgplatform.settings import load_settings
+
+with listen("127.0.0.1", 0) as listening, open_graph(load_settings()) as graph:
+    print(address_of(listening), flush=True)
+    AppServer(make_app(graph, limits=Limits(lease=float(sys.argv[1])))).run([listening])
+"""
+
+
+@pytest.fixture
+def model() -> Iterator[Silent]:
+    """A language model that gives no answer as long as it is ``silent_from(1)``."""
+    silent = Silent(reply)
+    with silent.server:
+        silent.silent_from(1)
+        yield silent
+
+
+@pytest.fixture
+def graph(store: Store, neo4j_server: Connection, tmp_path: Path, model: Silent) -> Iterator[KnowledgeGraph]:
+    """The empty graph."""
+    address = model.server.base_url
+    with Store(neo4j_server) as own, opened(own, tmp_path / "home", openai_base_url=address, model_retries=0) as graph:
+        yield graph
+
+
+def sent(client: httpx.Client, name: str, content: bytes = FIELD, extractor: str = "llm") -> dict[str, Any]:
+    """The job of an upload."""
+    response = upload(client, (name, content), extractor=extractor)
+    assert response.status_code == 202, response.text
+    return dict(response.json()["job"])
+
+
+def now(client: httpx.Client, job: dict[str, Any]) -> dict[str, Any]:
+    return dict(client.get(f"/api/jobs/{job['id']}").json())
+
+
+def states(client: httpx.Client, *jobs: dict[str, Any]) -> list[str]:
+    return [now(client, job)["state"] for job in jobs]
+
+
+def test_jobs_outlive_their_server(graph: KnowledgeGraph, model: Silent) -> None:
+    """Ended as Ctrl-C ends it: what it was at waits for the next one, and so does what came after."""
+    before, folder = set(threading.enumerate()), graph.settings.home_folder / "uploads"
+    with client_of(graph) as client:
+        first = sent(client, "field.txt")
+        model.wait()
+        again = sent(client, "field.txt", FIELD + b" He lived in New York.")
+        assert states(client, first, again) == ["running", "waiting"]
+    until(lambda: not [each for each in set(threading.enumerate()) - before if "job" in each.name])
+    assert len(list(folder.glob(".new-*"))) == 2, "their files are kept"
+    model.silent_from(None)
+    with client_of(graph) as client:
+        ends = [wait_for(client, job) for job in (first, again)]
+        assert [end["state"] for end in ends] == ["done", "done"]
+        assert (ends[0]["report"]["passages"], ends[1]["report"]["changed"]) == (1, 1)
+        assert ends[0]["done"] == ends[0]["total"] > 0
+        assert [each.name for each in folder.iterdir()] == ["field.txt"]
+        assert (folder / "field.txt").read_bytes() == FIELD + b" He lived in New York."
+
+
+def test_servers_share_their_jobs(graph: KnowledgeGraph, model: Silent) -> None:
+    with client_of(graph, limits=ONE) as one, client_of(graph, limits=ONE) as other:
+        jobs = [sent(one, "field.txt"), sent(one, "ship.txt", SHIP)]
+        until(lambda: states(one, *jobs) == ["running", "running"])
+        third = sent(other, "more.txt")
+        assert states(one, *jobs, third) == ["running", "running", "waiting"], "each runs one"
+        for job in jobs:  # one of them is not run by the server that is asked to stop it
+            one.delete(f"/api/jobs/{job['id']}")
+            assert wait_for(other, job)["state"] == "stopped"
+        assert [job["id"] for job in one.get("/api/jobs").json()["jobs"]] == [third["id"], jobs[1]["id"], jobs[0]["id"]]
+        other.delete(f"/api/jobs/{third['id']}")
+        assert wait_for(one, third)["state"] == "stopped"
+
+
+@pytest.mark.killed
+def test_the_job_of_a_killed_server_is_taken_up(graph: KnowledgeGraph, neo4j_server: Connection, model: Silent) -> None:
+    home = graph.settings.home_folder
+    ours = {"OPENAI_BASE_URL": model.server.base_url, "KGPLATFORM_HOME": str(home), "KGPLATFORM_EMBEDDER": "hash:64"}
+    environment = os.environ | variables(neo4j_server) | ours
+    command = [sys.executable, "-c", SERVER, "2"]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            with httpx.Client(base_url=process.stdout.readline().strip(), timeout=60) as client:
+                job = sent(client, "field.txt")
+            model.wait()
+        finally:
+            process.kill()
+    model.silent_from(None)
+    with client_of(graph, limits=Limits(lease=2)) as client:
+        end = wait_for(client, job)
+    assert (end["state"], end["report"]["extracted"]) == ("done", 1)
+    assert [each.name for each in (home / "uploads").iterdir()] == ["field.txt"]
+
+
+def raising(*given: object, **options: object) -> None:
+    raise RuntimeError("What Ada wrote.")
+
+
+def test_whatever_a_job_raises_is_told_in_a_sentence(
+    graph: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with client_of(graph, limits=ONE) as client:
+        for place, broken in ((KnowledgeGraph, "ingest"), (changes, "finish_uploads")):
+            with monkeypatch.context() as patch:
+                patch.setattr(place, broken, raising)
+                end = wait_for(client, sent(client, f"{broken}.txt", extractor="local"))
+            assert (end["state"], end["report"]) == ("failed", None)
+            assert end["error"] == {"kind": "Fault", "message": FAULT}
+        assert "RuntimeError at" in caplog.text
+        assert "Ada" not in caplog.text
+        assert wait_for(client, sent(client, "ship.txt", SHIP, extractor="local"))["state"] == "done", "others go on"
+
+
+def test_a_job_whose_servers_all_died_is_given_up(graph: KnowledgeGraph, model: Silent) -> None:
+    with client_of(graph) as client:
+        job = sent(client, "field.txt")
+        model.wait()
+    place = (graph.settings.home_folder / "uploads.id").read_text().split()[0]
+    for _ in range(5):
+        assert JobQueue(graph.store, place, "one that died", 0).claim() is not None
+    with client_of(graph) as client:
+        end = wait_for(client, job)
+        assert (end["state"], end["error"]["kind"]) == ("failed", "ServerError")
+        assert end["error"]["message"].startswith("Gave up after 5 attempts")
+        assert [each.name for each in (graph.settings.home_folder / "uploads").iterdir()] == ["field.txt"], "it is laid"
+
+
+def test_an_outcome_that_was_noted_is_carried_out(graph: KnowledgeGraph, model: Silent) -> None:
+    """A server that died as it had ingested, but had not cleaned up: nothing is read again."""
+    with client_of(graph) as client:
+        job = sent(client, "field.txt")
+        model.wait()
+    place = (graph.settings.home_folder / "uploads.id").read_text().split()[0]
+    dead = JobQueue(graph.store, place, "one that died", 0)
+    claim = dead.claim()
+    assert claim is not None
+    assert dead.note_outcome(claim, "stopped", None, None)
+    with client_of(graph) as client:
+        assert wait_for(client, job)["state"] == "stopped"
+        assert not list((graph.settings.home_folder / "uploads").glob(".new-*"))
+
+
+# The names under which uploads are kept: whatever a client calls a file, it stays in its folder.
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("Report (final).pdf", "Report (final).pdf"),
+        ("50% off.txt", "50% off.txt"),
+        ("a%2Fb.txt", "a%252Fb.txt"),
+        ("2023/Report.md", "2023%2FReport.md"),
+        ("../../etc/passwd", "%2E%2E%2F..%2Fetc%2Fpasswd"),
+        ("me\\notes.md", "me%5Cnotes.md"),
+        (".bashrc", "%2Ebashrc"),
+        ("a\x00b\n.txt", "a%00b%0A.txt"),
+        ("trailing. . ", "trailing%2E%20%2E%20"),
+        ("NUL", "%4EUL"),
+        ("\u202egnp.exe.txt", "%E2%80%AEgnp.exe.txt"),
+        ("e\u0301.txt", "e\u0301.txt"),
+        ("é.txt", "é.txt"),
+        ("<img src=x onerror=alert(1)>.md", "<img src=x onerror=alert(1)>.md"),
+    ],
+)
+def test_a_name_is_kept_so_that_it_can_be_shown_as_it_was(name: str, kept: str) -> None:
+    assert safe_name(name) == kept
+    assert given_name(kept) == name
+
+
+def test_no_name() -> None:
+    for name in ("", "..", "/", "\x00", "\u202e", " . . "):
+        with pytest.raises(InputError, match="cannot be a file name"):
+            safe_name(name)
+
+
+def test_a_long_name_stays_the_same_and_its_own() -> None:
+    one, other = safe_name("x" * 500 + ".pdf"), safe_name("x" * 501 + ".pdf")
+    assert one != other
+    assert one == safe_name("x" * 500 + ".pdf")
+    assert len(one.encode()) <= 255
+    assert given_name(one).endswith("x….pdf")
+    assert one.endswith(".pdf")
+    assert len(safe_name("ß" * 300 + "." + "y" * 300).encode()) <= 255
+
+
+@given(st.text(max_size=300))
+def test_no_name_leaves_the_folder(name: str) -> None:
+    try:
+        kept = safe_name(name)
+    except InputError:
+        return
+    assert Path("/folder", kept).parent == Path("/folder")
+    assert kept not in (".", "..")
+    assert not kept.startswith(".")
+    assert "\x00" not in kept
+    assert len(kept.encode()) <= 255
+    assert given_name(kept) == name or "…" in given_name(kept)
+
+
+def test_a_copied_home_that_serves_the_same_graph_is_another_place(tmp_path: Path) -> None:
+    home = Uploads(tmp_path / "home", shares_graph=True)
+    place = home.place()
+    assert Uploads(tmp_path / "home", shares_graph=True).place() == place
+    shutil.copytree(tmp_path / "home", tmp_path / "copy")
+    shutil.copytree(tmp_path / "home", tmp_path / "own-graph")
+    other = Uploads(tmp_path / "copy", shares_graph=True).place()
+    assert other != place and Uploads(tmp_path / "copy", shares_graph=True).place() == other
+    assert Uploads(tmp_path / "own-graph").place() == place  # its graph was copied too, with the jobs in it
+    (tmp_path / "home").rename(tmp_path / "renamed")
+    assert Uploads(tmp_path / "renamed", shares_graph=True).place() == place
+    (tmp_path / "uploads.id").write_text("0123abc")  # of an earlier version
+    assert [Uploads(tmp_path, shares_graph=True).place() for _ in range(2)] == ["0123abc", "0123abc"]
+
+
+def test_a_link_in_the_folder_is_replaced_not_followed(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("mine")
+    uploads = Uploads(tmp_path / "home")
+    uploads.put(uploads.stage([("a.txt", io.BytesIO(b"one"))], "graph"))
+    assert stat.S_IMODE(uploads.folder.stat().st_mode) == 0o700
+    (uploads.folder / "a.txt").unlink()
+    (uploads.folder / "a.txt").symlink_to(secret)
+    uploads.put(uploads.stage([("a.txt", io.BytesIO(b"two"))], "graph"))
+    assert secret.read_text() == "mine"
+    assert (uploads.folder / "a.txt").read_text() == "two"

@@ -87,9 +87,6 @@ def read(evidence: Evidence, chat: ScriptedChat, options: Options = ONE, notes: 
     return how(QUESTION, Run(evidence, chat, Ledger()), options)
 
 
-# ----------------------------------------------------------------------------------------------------------- chunk read
-
-
 def test_each_passage_is_read_by_itself_in_order_up_to_the_first_that_answers(
     evidence: Evidence, passages: list[str]
 ) -> None:
@@ -181,9 +178,6 @@ def test_errors_and_questions_that_cannot_be_asked(evidence: Evidence) -> None:
             how(" ", Run(evidence, ScriptedChat([]), Ledger()), Options())
         with pytest.raises(InputError, match="leaves room for"):
             how("word " * 4000, Run(evidence, ScriptedChat([]), Ledger()), Options(preset="paper"))
-
-
-# ---------------------------------------------------------------------------------------------------------- with notes
 
 
 def test_notes_join_what_stands_in_passages_far_apart(evidence: Evidence) -> None:

@@ -30,9 +30,6 @@ def graph(shared_kg: KnowledgeGraph) -> KnowledgeGraph:
     return shared_kg
 
 
-# -------------------------------------------------------------------------------------------------------------- answers
-
-
 def test_rows_with_the_ids_of_facts_are_cited_to_the_character(graph: KnowledgeGraph) -> None:
     done, chat = asked(graph, statement(FOUNDERS, **COMPANY), said("Cyrus Field founded it [1]."))
     (rows,) = [run for step in named(done, "run") for run in step.queries]
@@ -111,9 +108,6 @@ def test_rows_that_do_not_answer(graph: KnowledgeGraph) -> None:
     assert done.note.startswith(OWN_KNOWLEDGE)
 
 
-# ---------------------------------------------------------------------------------------------- what the model is shown
-
-
 def test_the_model_sees_what_is_in_the_graph_now(graph: KnowledgeGraph) -> None:
     _, chat = asked(graph, statement(FOUNDERS, **COMPANY), said("Cyrus Field [1]."))
     system, user = (each["content"] for each in chat.calls[0].messages)
@@ -162,9 +156,6 @@ def test_an_answer_from_one_row_rests_on_it(graph: KnowledgeGraph) -> None:
     done, _ = asked(graph, statement(text, **COMPANY), said("Four [2.1]."))
     assert "[1]" in (done.text or "")
     assert done.citations
-
-
-# -------------------------------------------------------------------------------------------------------------- repairs
 
 
 @pytest.mark.parametrize(
@@ -257,50 +248,32 @@ def test_a_reply_may_leave_out_parameters_and_numbers_and_name_its_evidence_apar
     assert done.citations
 
 
-# ------------------------------------------------------------------------------------------- what a statement cannot do
-
 ATTACKS = [
-    "CREATE (:Person {name: 'Eve'})",
-    "MATCH (n) DETACH DELETE n",
-    "MATCH (n) SET n.name = 'x' RETURN n",
-    "MERGE (e:Entity {id: 'x'}) RETURN e.id",
-    "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10 ROWS",
-    "RETURN 1 AS a; MATCH (n) DETACH DELETE n",
     "RETURN 1 AS a // \nUNION MATCH (n) DETACH DELETE n RETURN 1 AS a",
     "/* RETURN 1 */ MATCH (n) /* only reads */ DETACH /**/ DELETE n",
-    "LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line",
-    "RETURN COLLECT { LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line } AS a",
     "CALL dbms.listConfig() YIELD name, value RETURN name, value",
-    "CALL `dbms`.`listConfig`() YIELD name RETURN name",
     "CALL \\u0064bms.listConfig() YIELD name RETURN name",
-    "CALL db.createLabel('Eve')",
     "CALL db.index.vector.createNodeIndex('x', 'Chunk', 'y', 4, 'cosine')",
     "CALL apoc.load.json('http://127.0.0.1:9/') YIELD value RETURN value",
     "RETURN apoc.cypher.runFirstColumnSingle('MATCH (n) DETACH DELETE n', {}) AS a",
     "CALL db.index.fulltext.queryNodes('entity_names', 'x') YIELD node SET node.name = 'x' RETURN node",
     "DROP INDEX entity_names",
-    "CREATE INDEX eve FOR (n:Person) ON (n.name)",
-    "SHOW USERS",
-    "CREATE USER eve SET PASSWORD 'abcdefgh'",
-    "TERMINATE TRANSACTIONS 'neo4j-transaction-1'",
     "USE system SHOW USERS",
     "EXPLAIN MATCH (n) DETACH DELETE n",
-    "FOREACH (x IN [1] | CREATE (:Eve))",
     "UNWIND range(1, 1000000000) AS x RETURN sum(x) AS a",
     "RETURN reduce(s = '', x IN split('a,b', ',') | s + s + x) AS a",
     "\\u0043REATE (:Eve)",
     "MATCH (n) \\u0044ETACH \\u0044ELETE n",
     "RETURN 1 AS a // \rUNION MATCH (n) DETACH DELETE n RETURN 1 AS a",
-    "RETURN COLLECT { LOAD //\rCSV FROM 'file:///etc/passwd' AS line RETURN line } AS a",
     "CALL { LOAD CSV FROM 'file:///etc/passwd' AS line RETURN line } RETURN line AS a",
     "CALL`dbms`.listConfig",
-    "CYPHER 5 PROFILE CREATE (:Eve)",
     "// \rPROFILE CREATE (:Eve)",
     "USE neo4j MATCH (e:Entity) RETURN e.name AS name LIMIT 1",
     "CALL { USE neo4j MATCH (e:Entity) RETURN e.name AS name LIMIT 1 } RETURN name",
     "SHOW DATABASES",
     "CALL dbms.setConfigValue('db.transaction.timeout', '1d')",
 ]
+"""Beside those that any statement of a reader is refused for, which ``test_store.py`` has."""
 
 
 def test_attacks_do_nothing(graph: KnowledgeGraph) -> None:

@@ -61,9 +61,6 @@ def several(prompt: Prompt) -> str:
     return finds(*({"point": f"It is told, among much else, that {t}.", "facts": [n], "score": 50} for n, t in found))
 
 
-# ---------------------------------------------------------------------------------------------------- groups of towns
-
-
 def test_questions_over_groups(towns: KnowledgeGraph) -> None:
     """All of these are right, every fact that matters was before the model, and each once."""
     for asked in TOWNS.questions[::3]:
@@ -115,9 +112,6 @@ def test_all_prompts_and_replies_fit_into_the_window(towns: KnowledgeGraph) -> N
     assert max(cost(prompt.messages) for prompt in model.asked) <= 0.9 * 2000 - 500
 
 
-# -------------------------------------------------------------------------------------------------------- what is read
-
-
 def test_fewer_communities_or_facts(towns: KnowledgeGraph) -> None:
     model = playing(map=first_fact, reduce=says("Told [0.1]."))
     done = asking(towns, model).ask("What is told of the Orrin valley?", "global", communities=2)
@@ -128,9 +122,6 @@ def test_fewer_communities_or_facts(towns: KnowledgeGraph) -> None:
     groups = len(re.findall("^# ", model.of("map")[0].data, re.MULTILINE))
     assert len(re.findall(r"^\[\d+\]", model.of("map")[0].data, re.MULTILINE)) <= groups
     assert "Facts of communities that were left out: " in done.note
-
-
-# ------------------------------------------------------------------------------------------------------ what goes wrong
 
 
 def lost(numbers: set[int]) -> Line:
@@ -247,7 +238,7 @@ def test_a_question_that_is_too_long(towns: KnowledgeGraph) -> None:
         asking(towns, playing()).ask("What is told of the towns? " * 300, "global", window_tokens=2000)
 
 
-# ------------------------------------------------------------------------------- other graphs, which replace the towns
+# Other graphs, which replace the towns.
 
 
 def test_without_a_tree(kg: KnowledgeGraph, tmp_path: Path) -> None:

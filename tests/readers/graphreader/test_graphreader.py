@@ -17,8 +17,6 @@ from kgplatform.readers.answer import NOT_CITED, OWN_KNOWLEDGE, PARTIAL, REFUSAL
 from kgplatform.search.evidence import Evidence
 from kgplatform.settings import load_settings
 
-pytestmark = pytest.mark.indexes
-
 DAYS = [
     "On day one the Petrel left the harbour of Cork with a cargo of salt and with eleven sailors.",
     "On day two the Petrel met a gale off Fastnet, and the cook lost all of his plates to it.",
@@ -43,7 +41,7 @@ def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory)
     with Store(neo4j_server) as store, pytest.MonkeyPatch.context() as patch:
         patch.setattr("kgplatform.ingest.settle.least_cosines", lambda embedder: (0.8, 1.0))
         wipe(store)
-        settings = load_settings(home=folder / "home", embedder="hash:256", passage_tokens=30)
+        settings = load_settings(home=folder / "home", passage_tokens=30)
         texts = {"journey.txt": "\n\n".join(DAYS), "grove.txt": "\n\n".join(GROVE)}
         yield fill(store, settings, folder, texts, ELEMENTS)
 
@@ -61,9 +59,6 @@ def day(asked: Asked) -> int:
 def choosing(*days: int) -> Walker:
     """Reads the passages of these days of the journey, in this order."""
     return Walker(["Petrel"], facts=lambda asked: reads(*days))
-
-
-# ------------------------------------------------------------------------------------------------------- the queue
 
 
 def test_facts_of_what_was_read_are_not_shown_again(evidence: Evidence) -> None:
@@ -123,9 +118,6 @@ def test_termination_leaves_the_queue_unread(evidence: Evidence) -> None:
     assert [each.text for each in done.evidence.passages] == DAYS[:1]
 
 
-# ------------------------------------------------------------------------------------------------------- the limits
-
-
 def onwards(asked: Asked) -> str:
     """The next tree of the ring."""
     return go(TREES[(TREES.index(asked.here) + 1) % len(TREES)])
@@ -151,8 +143,6 @@ def test_the_limit_holds_in_the_middle_of_a_queue(evidence: Evidence) -> None:
     assert walked(done) == ["read_chunk", "search_more", "search_more"]
     assert model.of("answer")[0].data == "Notebook 1:\nDay 2.", "what was noted until then counts"
 
-
-# ---------------------------------------------------------------------------------------------------- several paths
 
 FOUND = {
     "Petrel": "It is blue",
@@ -199,9 +189,6 @@ def test_a_run_is_the_same_whatever_the_threads_do(evidence: Evidence) -> None:
     assert run() == run()
 
 
-# --------------------------------------------------------------------------------------------------- the notebook
-
-
 def test_the_notebook_is_replaced_and_never_emptied(evidence: Evidence) -> None:
     said = {1: "One thing.", 2: "", 3: "(empty)", 4: "Another thing."}
     model = choosing(1, 2, 3, 4)
@@ -234,9 +221,6 @@ def test_the_steps_of_a_walk_begin_alike(evidence: Evidence) -> None:
     assert len({each.system for each in steps}) == 1
     assert os.path.commonprefix([each.user for each in steps]).endswith("Previous actions:\n")
     assert all(a in b for a, b in pairwise("\n".join(each.actions) for each in steps if each.actions))
-
-
-# ------------------------------------------------------------------------------------------------------- citations
 
 
 def after_reading(text: str, *days: int, sufficient: bool = True) -> Walker:
@@ -296,9 +280,6 @@ def test_a_refusal_is_what_the_model_says(evidence: Evidence, said: str, mode: s
     assert (done.text, done.sufficient, done.note) == (text, False, note)
 
 
-# ------------------------------------------------------------------------------------------- options and their ends
-
-
 def test_without_a_plan_there_is_one_call_less(evidence: Evidence) -> None:
     model = Walker(["Petrel"])
     done = ask(evidence, model, QUESTION, nodes=1, plan=False)
@@ -346,9 +327,6 @@ def test_what_does_not_fit_is_said_before_anything_is_spent(
     with pytest.raises(InputError, match=message):
         ask(evidence, model, question, **options)
     assert model.asked == []
-
-
-# ----------------------------------------------------------------------------------------------- a model that fails
 
 
 def failing_at(node: str, error: ModelError) -> Walker:

@@ -20,8 +20,6 @@ from kgplatform.search.evidence import Evidence
 from kgplatform.settings import Settings, load_settings
 from kgplatform.testing import Fault, OpenAIServer
 
-pytestmark = pytest.mark.indexes
-
 TEXTS = {
     "mill.txt": "The mill at Hollow Ford was built by Anna Reed. It still grinds oats.",
     "bridge.txt": "The bridge at Hollow Ford was built by Thomas Pike. It was made of oak.",
@@ -37,7 +35,7 @@ def evidence(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory)
     with Store(neo4j_server) as store, pytest.MonkeyPatch.context() as patch:
         patch.setattr("kgplatform.ingest.settle.least_cosines", lambda embedder: (0.8, 1.0))
         wipe(store)
-        settings = load_settings(home=folder / "home", embedder="hash:256")
+        settings = load_settings(home=folder / "home")
         yield fill(store, settings, folder, TEXTS, ELEMENTS)
 
 
@@ -121,9 +119,6 @@ def test_replies_of_no_use_are_forgotten(evidence: Evidence, settings: Settings,
     assert better.of("facts"), "this prompt was sent again"
 
 
-# ------------------------------------------------------------------------------------------- the plan and the answer
-
-
 def test_a_plan_that_fails_or_is_empty_is_done_without(evidence: Evidence, settings: Settings) -> None:
     for reply, count in ((Fault.refuse(500, "Broken."), "failed.plan"), ("<think>Hm.</think>", "malformed.no plan")):
         done, _ = served(settings, evidence, Walker(["Hollow Ford"], plan=Script(reply)))
@@ -141,9 +136,6 @@ def test_an_answer_that_cannot_be_read_is_asked_for_again_and_then_an_error(
     model.rules["answer"] = Script("", final(""))
     with pytest.raises(ModelError, match="cannot be used"):
         served(settings, evidence, model)
-
-
-# ---------------------------------------------------------------------------------------------- the initial nodes
 
 
 def chosen(done: Answer) -> list[str]:

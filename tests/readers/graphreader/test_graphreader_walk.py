@@ -194,7 +194,7 @@ def test_a_second_path_has_numbers_of_its_own(evidence: Evidence, tmp_path: Path
     assert re.findall(r"Toronto (\[[\d.]+\])", noted) == ["[2.2]"] * 2, "and the answer one numbering for all"
 
 
-# ------------------------------------------------------------------------------ another graph, which replaces this one
+# Another graph, which replaces this one.
 
 
 def test_a_graph_without_nodes_is_refused_without_a_last_question(kg: KnowledgeGraph, tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ def test_a_passage_that_is_larger_than_the_window_is_read_in_parts(evidence: Evi
     check(model)
 
 
-# ---------------------------------------------------------------------------------------------- not the paper's sizes
+# Not the paper's sizes.
 
 
 def test_the_start_takes_two_calls_whatever_the_size_of_the_graph(evidence: Evidence) -> None:

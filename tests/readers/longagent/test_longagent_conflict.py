@@ -48,9 +48,6 @@ def left(done: Resolution) -> list[str]:
     return [each.answer for each in done.clusters]
 
 
-# ---------------------------------------------------------------------------------------------------- without a model
-
-
 def test_members_with_the_same_answer_are_together_in_order() -> None:
     answers = {3: "A Lamp", 4: "Hull", 5: "a lamp!"}
     found = [reply(number, answer, f"{number}.1") for number, answer in answers.items()]
@@ -103,9 +100,6 @@ def test_answers_that_are_not_unless_the_leader_says_so(first: str, second: str)
     assert len(told(first, second)) == 2
 
 
-# -------------------------------------------------------------------------------------------------- groups of meaning
-
-
 def grouped(*groups: tuple[Relation, tuple[int, ...]]) -> list[Group]:
     return [Group(members=list(members), relation=relation) for relation, members in groups]
 
@@ -138,9 +132,6 @@ def test_groups_with_a_common_member_are_one_conflict_and_unknown_numbers_are_le
     clusters = told("lamp", "boat", "pier", "quay", "tower")
     groups = grouped(("conflicting", (1, 2)), ("conflicting", (2, 3, 9)), ("conflicting", (4, 5)))
     assert sorted_out(clusters, groups)[1] == [(0, 1, 2), (3, 4)]
-
-
-# ------------------------------------------------------------------------------------------------------- tournament
 
 
 @pytest.mark.parametrize(
@@ -193,9 +184,6 @@ def test_a_member_that_says_nothing_decides_nothing(fails: tuple[bool, bool], an
     assert left(done) == answers
 
 
-# ------------------------------------------------------------------------------------------------------------- once
-
-
 def test_the_first_reads_both_parts_and_its_word_is_final() -> None:
     for said in ("the York", None, "Bath"):
         done = settle({(1, 2): said}, "Hull", "York", way="once")
@@ -208,9 +196,6 @@ def test_a_word_that_neither_gave_goes_to_the_one_that_is_more_like_it() -> None
     assert settle({(1, 2): "Hully"}, "Hull", "York", way="once").clusters == (Cluster("Hully", (1,)),)
     fused = settle({(1, 2): "Leeds"}, "Hull", "York", "leeds", way="once")
     assert fused.clusters == (Cluster("Leeds", (2, 3)),)
-
-
-# ------------------------------------------------------------------------------------------------------- properties
 
 
 @pytest.mark.parametrize("way", ["group", "once"])

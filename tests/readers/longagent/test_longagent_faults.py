@@ -57,9 +57,6 @@ def play(leader: list[str | Fault] | Rule, member: Rule | None = None) -> Script
     return Script(leader, member or by_note(KNOWS))
 
 
-# ----------------------------------------------------------------------------------------------------------- members
-
-
 @pytest.mark.parametrize(
     ("reply", "count", "note", "told"),
     [
@@ -133,9 +130,6 @@ def test_replies_and_instructions_are_data(graph: Store, tmp_path: Path) -> None
     assert all("Bob" not in each.section("Passage") for each in script.of("member"))
 
 
-# ------------------------------------------------------------------------------------------------------------ leaders
-
-
 def test_an_expert_that_is_not_there_is_a_reader(graph: Store, tmp_path: Path) -> None:
     poem = ['{"type": "member", "content": "Poem member"}']
     for replies, malformed in ((poem, "unknown expert"), (["", ""], "leader")):
@@ -158,9 +152,6 @@ def test_a_leader_that_never_answers_is_an_error_in_words(graph: Store, tmp_path
     with pytest.raises(ModelError, match="The leader of the team gave no answer, although it was asked twice"):
         run(graph, tmp_path, script, rounds=2)
     assert len(script.of("end")) == 2
-
-
-# ------------------------------------------------------------------------------------------------------------- rounds
 
 
 def test_where_nobody_finds_anything_the_leader_asks_in_other_words_and_at_last_must_answer(
@@ -235,9 +226,6 @@ def test_an_answer_cites_the_sentences_that_the_leader_names_or_members_did(grap
     assert "The lamp was kept by Mara Voss from 1871 on." in done.citations[0].text
 
 
-# ------------------------------------------------------------------------------------- conflicts that the leader raises
-
-
 def raises(*numbers: int) -> str:
     return f'{{"type": "conflict", "content": {list(numbers)}}}'
 
@@ -275,7 +263,7 @@ def test_a_second_conflict_in_a_round_is_not_raised(graph: Store, tmp_path: Path
     assert (done.counts["actions.conflict"], len(script.of("decide")), done.text) == (1, 3, "81")
 
 
-# ----------------------------------------------------------------------------------------- answers that do not conflict
+# Answers that do not conflict.
 
 
 def test_a_list_or_a_count_is_collected_from_all_parts(graph: Store, tmp_path: Path) -> None:
@@ -304,9 +292,6 @@ def test_a_members_prompt_begins_alike_in_every_round(graph: Store, tmp_path: Pa
         by_part.setdefault(each.numbers, []).append("".join(message["content"] for message in each.messages))
     for first, second in by_part.values():
         assert "\n\nInstruction:" in os.path.commonprefix([first, second]), "rules and part are the same"
-
-
-# ------------------------------------------------------------------------------------------------------------- windows
 
 
 @pytest.mark.parametrize(("window", "words"), [(2600, 700), (4096, 2)])

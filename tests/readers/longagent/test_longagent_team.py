@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from answers import steps_of
+from conftest import opened
 from longagent_runs import (
     NOTE_TOKENS,
     Asked,
@@ -37,7 +38,6 @@ from kgplatform.readers.run import Run
 from kgplatform.readers.window import Numbering, tokens
 from kgplatform.records import Step, Usage
 from kgplatform.search.evidence import Evidence
-from kgplatform.settings import load_settings
 from kgplatform.testing import Fault, OpenAIServer
 from kgplatform.text import rejoin
 from kgplatform.text.sentences import lines
@@ -83,9 +83,6 @@ def by_shown(words: str) -> Rule:
 
 def members_of(evidence: Evidence, room: int) -> tuple[Member, ...]:
     return read_parts(QUESTION, evidence, Options(), room)[0]
-
-
-# ------------------------------------------------------------------------------------------------------------- parts
 
 
 @pytest.mark.parametrize("room", [64, 400, 1024])
@@ -152,9 +149,6 @@ def test_of_a_long_part_a_member_sees_what_is_near_the_instruction_and_all_of_it
     assert all(tokens(each.data) > READ for each in other.of("member"))
 
 
-# ---------------------------------------------------------------------------------------------- who knows and sees what
-
-
 def test_members_see_their_own_part_and_the_instruction_alone(graph: Store, tmp_path: Path) -> None:
     said = {(7,): "Mara Voss", (3,): "Jon Reed", (3, 7): "Mara Voss"}
     script = Script([instructs("Who lit it?"), instructs("Since when?"), answers("Mara Voss")], by_note(said))
@@ -170,9 +164,6 @@ def test_members_see_their_own_part_and_the_instruction_alone(graph: Store, tmp_
         assert prompt.section("Instruction") in ("Who lit it?", "Since when?")
     assert all(QUESTION in each.section("Objective") for each in script.of("instruct", "decide"))
     assert done.counts["rounds"] == 2
-
-
-# ------------------------------------------------------------------------------------------------- the trace, and keep
 
 
 def test_members_that_found_something_are_steps_side_by_side(
@@ -234,14 +225,10 @@ def test_where_the_leader_overlooks_what_members_found_it_is_asked_once_more(gra
     assert (done.citations, papers.kinds[-1]) == ((), "decide"), "the paper's way believes the leader"
 
 
-# ------------------------------------------------------------------------------------------------------ models, options
-
-
 def test_members_may_have_a_model_of_their_own(graph: Store, tmp_path: Path) -> None:
     script = team()
     with OpenAIServer(script) as server:
-        settings = load_settings(home=tmp_path, embedder="hash:64", openai_base_url=server.base_url, chat_model="large")
-        kg = KnowledgeGraph(graph, settings, embedder=HashEmbedder(64))
+        kg = opened(graph, tmp_path, openai_base_url=server.base_url, chat_model="large")
         done = kg.ask(QUESTION, "longagent", documents=("small a",), member_model="small")
         bodies = {Asked(each.body["messages"]).kind: each.body for each in server.requests_to("/chat/completions")}
     models = {kind: body["model"] for kind, body in bodies.items()}

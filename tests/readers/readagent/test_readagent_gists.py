@@ -1,11 +1,17 @@
-"""Which gists ReadAgent remembers a document by, what it has no gists of, and what it keeps of a run."""
+"""Which gists ReadAgent remembers a document by, what it has no gists of, what it keeps of a run and costs."""
 
+import os.path
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT
-from readagent_runs import Rereader, ask, cites, document_ids, fill, page, pages
+from conftest import ROOT, opened
+from corpora import put
+from gists import labels, paused, shortened
+from readagent_runs import Asked, Rereader, ask, chosen, cites, document_ids, fill, page, pages, said
+from texts import lines
 from written_pages import run, write_pages
 
 from kgplatform.client import KnowledgeGraph
@@ -13,9 +19,10 @@ from kgplatform.errors import InputError
 from kgplatform.interfaces.cli.show.answers import show_run
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
+from kgplatform.prompt import Messages
 from kgplatform.search.evidence import Evidence
 from kgplatform.settings import Settings
-from kgplatform.testing import ScriptedChat
+from kgplatform.testing import OpenAIServer, ScriptedChat
 
 QUESTION = "Who kept the lamp of Skerry?"
 ALPHA = [("Mara Voss kept the lamp.", "A keeper."), ("The pier was of oak.", "A pier.")]
@@ -138,9 +145,6 @@ def test_a_window_that_no_gist_fits_into_is_said(store: Store, tmp_path: Path) -
         ask(evidence, Rereader(), QUESTION, window_tokens=2000)
 
 
-# ----------------------------------------------------------------------------------------------------- through the door
-
-
 def test_a_kept_run_is_tied_to_the_pages_that_it_read(
     two: Evidence, store: Store, settings: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -164,3 +168,74 @@ def test_a_kept_run_is_tied_to_the_pages_that_it_read(
     printed = capsys.readouterr().out
     assert "read: 1 page, from 1 passage" in printed
     assert "words: in_context" in printed
+
+
+PLACES = ("tower", "pier", "mill", "chapel", "quarry")
+TEXT = "\n\n".join(f"The keeper of the {place} was Mara {place.title()}.\n\n{lines(22, place)}" for place in PLACES)
+
+
+def plays(messages: Messages) -> str:
+    """Pauses as soon as it may, shortens to who is told of, looks up the page that tells of it, and reads the name."""
+    asked = Asked(messages)
+    if asked.kind == "pause":
+        return paused(labels(messages)[0])
+    if asked.kind == "gist":
+        kept = re.findall(r"The keeper of the \w+", asked.user)
+        return shortened(f"{' and '.join(kept)} had a name." if kept else "It rained.")
+    place = asked.question.rstrip("?").rpartition(" ")[2]
+    wanted = [n for n, text in asked.memory.items() if f"keeper of the {place}" in text]
+    if asked.kind == "lookup":
+        return pages(*wanted[:1])
+    if asked.kind == "next":
+        return page(wanted[0] if wanted and asked.read == "(none)" else "STOP")
+    if asked.kind == "choose":
+        return chosen("A")
+    found = re.search(rf"keeper of the {place} was (Mara \w+)", asked.data)
+    return said(found[1], asked.number_of(found[1])) if found else said("", sufficient=False)
+
+
+@pytest.fixture
+def server() -> Iterator[OpenAIServer]:
+    with OpenAIServer(plays) as server:
+        yield server
+
+
+@pytest.fixture
+def graph(store: Store, server: OpenAIServer, tmp_path: Path) -> KnowledgeGraph:
+    graph = opened(store, tmp_path / "home", openai_base_url=server.base_url)
+    graph.ingest(put(tmp_path / "texts", {"keepers.txt": TEXT}), extractor="local")
+    return graph
+
+
+def test_gists_are_paid_for_once_and_each_question_adds_its_own_calls(
+    graph: KnowledgeGraph, server: OpenAIServer
+) -> None:
+    report = graph.gist()
+    assert report.pages == report.written > 2
+    made = len(server.requests_to("/chat/completions"))
+    assert made <= 2 * report.pages
+    for number, place in enumerate(PLACES, start=1):
+        done = graph.ask(f"Who was the keeper of the {place}?", "readagent")
+        assert done.text == f"Mara {place.title()} [1]"
+        assert done.usage.calls == 2, "a look-up and the answer"
+        assert len(server.requests_to("/chat/completions")) == made + 2 * number
+        assert done.counts["words.of_text"] == len(TEXT.split())
+    before = len(server.requests_to("/chat/completions"))
+    done = graph.ask("Who was the keeper of the chapel?", "readagent", lookup="sequential", pages=3)
+    assert (done.usage.calls, done.usage.cached_calls) == (2, 1), "a page, STOP; the answer's prompt is known"
+    assert len(server.requests_to("/chat/completions")) == before + 2
+    again = graph.ask("Who was the keeper of the chapel?", "readagent", lookup="sequential", pages=3)
+    assert (again.text, again.usage.calls, again.usage.cached_calls) == (done.text, 0, 3)
+    assert len(server.requests_to("/chat/completions")) == before + 2
+
+    chat = ScriptedChat(plays)
+    reading = KnowledgeGraph(graph.store, graph.settings, embedder=graph.embedder, chat=chat)
+    for place in ("chapel", "quarry"):
+        reading.ask(f"Who was the keeper of the {place}?", "readagent")
+    look_up, answer, next_look_up, _ = ("".join(each["content"] for each in call.messages) for call in chat.calls)
+    same = os.path.commonprefix([look_up, next_look_up])
+    assert same.endswith("Question: Who was the keeper of the "), "so that a server can use what it has read"
+    same = os.path.commonprefix([look_up, answer])
+    (read,) = (n for n, text in Asked(chat.calls[0].messages).memory.items() if "keeper of the chapel" in text)
+    assert read > 0
+    assert f"<Page {read}>" in same, "the same up to the page that is read again"

@@ -70,9 +70,6 @@ def wandering(**said: Any) -> Model:
     return lines(**{"decompose": plan(PART, "Who was Anna Reed?"), "reflect": numbered, **said})
 
 
-# ------------------------------------------------------------------------------------------------- calls and their end
-
-
 def test_new_queries_without_end_stop_at_five(evidence: Evidence) -> None:
     model = wandering()
     done = run(evidence, model, top_k=1)
@@ -200,9 +197,6 @@ def over_the_wire(evidence: Evidence, settings: Settings, model: Model, **option
         return answer(QUESTION, Run(evidence, make_chat(told, ledger), ledger, lambda: TYPES), Options(**options))
 
 
-# ------------------------------------------------------------------------------------------------------------- options
-
-
 STATEMENTS = {
     "entity": "search/facts_of_entities",
     "triple": "search/triple",
@@ -265,9 +259,6 @@ def test_prose_instead_of_a_decomposition_leaves_the_question(evidence: Evidence
     assert done.text == "In Saltmarsh [1]"
 
 
-# ------------------------------------------------------------------------------------------------------------- fill-in
-
-
 def test_what_could_not_be_answered_stays_as_its_words(evidence: Evidence) -> None:
     parts = plan("Who built the mill?", "Who drained the fen?", "Did #1 know #2?")
     for reply in (filled("Anna Reed", [], "nobody asked", "x"), filled("Anna Reed [1.1]", ["", "very " * 99])):
@@ -302,9 +293,6 @@ def test_several_answers_are_each_searched(evidence: Evidence) -> None:
     assert "Question 1: Where was Anna Reed born? Where was Joost Vink born? Where was Bo born?" in asked
 
 
-# ------------------------------------------------------------------------------------------------------------- windows
-
-
 def test_the_window_is_the_models_or_the_options(evidence: Evidence) -> None:
     window = 4_096
     for run_, options in (
@@ -328,8 +316,6 @@ def test_a_question_too_long_for_the_window(evidence: Evidence) -> None:
     with pytest.raises(InputError, match="a window of 2,048 tokens leaves room for"):
         run(evidence, lines(), "Where? " * 900, window_tokens=2_048)
 
-
-# -------------------------------------------------------------------------------------------------------------- faults
 
 LOST = ModelError("No answer in time.")
 SPENT = BudgetError("The budget of 9 tokens is used up. Run the same command again with a larger max_tokens.")
@@ -384,9 +370,6 @@ def test_a_budget_that_ends_without_a_first_answer(evidence: Evidence) -> None:
         said = {"decompose": two, "fill_in": filled("Anna Reed"), stage: SPENT}
         with pytest.raises(BudgetError, match="The budget of 9 tokens is used up"):
             run(evidence, lines(**said))
-
-
-# ------------------------------------------------------------------------------------------------------ odd evidence
 
 
 def test_what_passages_say_steers_nothing(evidence: Evidence) -> None:
