@@ -13,6 +13,7 @@ from model_by_prompt import Prompt
 from simulated_readers import reply
 
 from kgplatform.client import KnowledgeGraph
+from kgplatform.concurrency.threads import MOST_FAILURES
 from kgplatform.errors import BudgetError, InputError, ModelError
 from kgplatform.evaluate.evaluation import EvaluationPlan, evaluate
 from kgplatform.evaluate.graphs import CURRENT, Graphs
@@ -139,6 +140,17 @@ def test_a_failure_is_wrong_told_at_once_and_asked_again(desk: Desk) -> None:
     desk.chat = ScriptedChat(reply)
     assert desk.run("closed")[0].setups[0].failed == 0
     assert desk.asked.count("evaluate/zero_shot") == 1
+
+
+def test_a_server_that_is_down_ends_it(desk: Desk) -> None:
+    def down(messages: Messages) -> str:
+        raise ModelError("Nobody answers.")
+
+    desk.chat = ScriptedChat(down)
+    many = replace(ASKED, questions=tuple(replace(LAMP, id=str(number)) for number in range(40)))
+    with pytest.raises(ModelError, match=rf"^{MOST_FAILURES} questions in a row failed, the last: Nobody answers\. "):
+        desk.run("closed", many)
+    assert len(desk.asked) <= MOST_FAILURES + 2
 
 
 def test_a_budget_keeps_what_was_under_way(desk: Desk) -> None:

@@ -40,7 +40,7 @@ from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages
 from kgplatform.records import QueryRun
-from kgplatform.testing import ScriptedChat
+from kgplatform.testing import Fault, OpenAIServer, ScriptedChat
 from kgplatform.text import count_words
 
 pytestmark = pytest.mark.indexes
@@ -237,6 +237,26 @@ def test_a_run_without_budget_keeps_what_was_paid_for(store: Store, tmp_path: Pa
     assert kg.gist().complete
     assert left == [1]
     assert difference(snapshot(store), wanted) == []
+
+
+def test_a_model_that_fails_throughout_is_asked_no_more(store: Store, tmp_path: Path) -> None:
+    """What was made before is kept; the next run goes on there."""
+    asked: list[Messages] = []
+
+    def dying(messages: Messages) -> str | Fault:
+        asked.append(messages)
+        return by_rules(messages) if len(asked) <= 3 else Fault.refuse(401, "No such key.")
+
+    with OpenAIServer(dying) as server:
+        kg = opened(store, tmp_path / "home", None, openai_base_url=server.base_url, concurrency=1)
+        ingested(kg, tmp_path, {f"{number}.txt": paragraph(chr(97 + number), 30) for number in range(16)})
+        report = kg.gist()
+    assert report.stopped.startswith("10 pages in a row failed, the last: ")
+    assert report.stopped.endswith("What was made is kept; fix that and run the same command again.")
+    assert (report.written, len(report.failed), len(asked), report.complete) == (3, 10, 13, False)
+    assert report.notes == []
+    again = opened(store, tmp_path / "home").gist()
+    assert (again.kept, again.written, again.complete) == (3, 13, True)
 
 
 def test_malformed_replies_are_put_right_and_counted(store: Store, tmp_path: Path) -> None:

@@ -284,6 +284,7 @@ def test_a_statement_and_those_that_are_refused(client: httpx.Client) -> None:
     for refused in (
         {"statement": ""},
         {"statement": "MATCH (n RETURN n"},
+        {"statement": "MATCH (n) DETACH DELETE n"},
         {"statement": "RETURN $n"},
         *({"statement": "RETURN $n", "parameters": {"n": each}} for each in (10**30, "\ud800", NESTED)),
         {"statement": "RETURN size([x IN range(1, 1000000000) WHERE x < 0])"},
