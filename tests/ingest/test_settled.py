@@ -125,6 +125,7 @@ def test_any_history_ends_with_the_graph_of_what_is_left(
                     continue
         else:
             step(version)
+    write("d0.txt", _STEPS)  # something is left
     there = [tmp_path / name for name in sorted(lines)]
     kg.ingest(there, recorded=told)
     wanted = {path.as_uri() for path in there}
