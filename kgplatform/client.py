@@ -72,8 +72,7 @@ from kgplatform.ingest.graph_state import (
     set_state,
     state_meanwhile,
 )
-from kgplatform.ingest.introduce import introduced
-from kgplatform.ingest.pipeline import IngestReport, ingest, ingest_facts, remove_documents
+from kgplatform.ingest.pipeline import IngestReport, ingest, ingest_facts, introduced, remove_documents
 from kgplatform.ingest.settle import reembed
 from kgplatform.ingest.window import Tools
 from kgplatform.models.chat import Chat, Ledger, within
@@ -292,7 +291,7 @@ class KnowledgeGraph:
             facts_from = self._model("Facts are read") if facts else None
             if facts and not given:
                 self._need_documents()
-            reader = make_extractor(extractor if given else "local", recording, self.language_model)
+            reader = make_extractor(extractor if given else "local", recording, lambda: self.language_model)
             with self._writing("ingest", progress) as turn:
                 tools = self._tools(turn, reader, schema, mode, progress)
                 tools = replace(tools, facts_from=facts_from, retry_failed=retry_failed)
@@ -322,7 +321,7 @@ class KnowledgeGraph:
             recording = with_recording(given, recorded, extractor)
             if not given and (reread or not facts):
                 raise InputError("Name at least one file or folder to ingest.")
-            by = extractor or default_extractor(recording, self.language_model)
+            by = extractor or default_extractor(recording, lambda: self.language_model)
             chat = None if retry_failed else self.language_model
             return estimate(
                 self.store,

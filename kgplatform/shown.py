@@ -60,7 +60,18 @@ class Shown:
     __slots__ = ()
 
     def __repr__(self) -> str:
-        shown = (f"{name}={_brief(value)}" for name, value in as_fields(self).items() if not _is_empty(value))
+        shown = []
+        for name, value in as_fields(self).items():
+            if value is None or value == 0 or (isinstance(value, str | tuple | list | dict) and not value):
+                continue
+            if isinstance(value, tuple | list | dict):
+                whole = repr(value)
+                brief = whole if len(whole) <= _LONGEST else f"<{len(value):,}>"
+            elif isinstance(value, str):
+                brief = repr(clipped(value, _LONGEST))
+            else:
+                brief = f"{value:.4g}" if isinstance(value, float) else repr(value)
+            shown.append(f"{name}={brief}")
         return f"{type(self).__name__}({', '.join(shown)})"
 
     def to_dict(self) -> dict[str, Any]:
@@ -106,19 +117,6 @@ def _object(value: object) -> dict[str, Any]:
     if is_dataclass(value) and not isinstance(value, type):
         return as_fields(value)
     raise TypeError(f"{type(value).__name__} cannot be JSON")
-
-
-def _is_empty(value: object) -> bool:
-    return value is None or (isinstance(value, str | tuple | list | dict) and not value) or value == 0
-
-
-def _brief(value: object) -> str:
-    if isinstance(value, str):
-        return repr(clipped(value, _LONGEST))
-    if isinstance(value, tuple | list | dict):
-        whole = repr(value)
-        return whole if len(whole) <= _LONGEST else f"<{len(value):,}>"
-    return f"{value:.4g}" if isinstance(value, float) else repr(value)
 
 
 def data_frame(rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> Any:

@@ -17,7 +17,7 @@ from graphreader_runs import walk
 from kgplatform.client import KnowledgeGraph
 from kgplatform.explore.jobs import Files
 from kgplatform.extract.schema import reserved_label, reserved_relationship
-from kgplatform.ingest.introduce import introduced
+from kgplatform.ingest.pipeline import introduced
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
 from kgplatform.prompt import prompt_names, render

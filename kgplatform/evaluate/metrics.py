@@ -171,15 +171,11 @@ def rouge_scorer() -> Any:
     def tokenize(text: str) -> list[str]:
         """The words of any script, English ones in their stems: the library's own tokenizer drops all letters but a to
         z."""
-        pieces = (piece for word in _spaced(text).split() for piece in _pieces(word))
+        spaced = "".join(letter if in_word(letter) else " " for letter in folded(text))
+        pieces = (piece for word in spaced.split() for piece in _pieces(word))
         return [token for piece in pieces for token in (english(piece) if piece.isascii() else [piece])]
 
     return RougeScorer(list(ROUGE), tokenizer=SimpleNamespace(tokenize=tokenize))
-
-
-def _spaced(text: str) -> str:
-    """Letters, digits and marks of ``text``, case folded, and blanks for all else."""
-    return "".join(letter if in_word(letter) else " " for letter in folded(text))
 
 
 # PERSON#12 with or without brackets, spaces and emphasis, as models repeat it, and what says that its name follows.

@@ -216,7 +216,11 @@ def single_statement(chance: random.Random) -> Needles:
     if kind == "people":
         who = _person(chance)
         return Needles(f"Who was {subject}?", (who,), (_stated(subject, "was", who),))
-    answer = _other_year(chance, int(world)) if kind == "years" else invented_name(chance, RARE_NAME)
+    if kind != "years":
+        answer = invented_name(chance, RARE_NAME)
+    else:  # another of four digits, from 5 to 90 years before or after
+        years = [*range(int(world) - 5, int(world) - 91, -1), *range(int(world) + 5, int(world) + 91)]
+        answer = str(chance.choice([each for each in years if _FIRST_YEAR <= each <= _LAST_YEAR]))
     return Needles(f"What is {subject}?", (answer,), (_stated(subject, "is", answer),))
 
 
@@ -226,12 +230,6 @@ def joined_statements(chance: random.Random) -> Needles:
     person, answer = _person(chance), invented_name(chance, RARE_NAME)
     said = _stated(subject, "was", person), life.format(person, answer)
     return Needles(asked.format(subject), (answer,), said)
-
-
-def _other_year(chance: random.Random, year: int) -> str:
-    """A year of four digits from 5 to 90 years before or after ``year``."""
-    years = [*range(year - 5, year - 91, -1), *range(year + 5, year + 91)]
-    return str(chance.choice([each for each in years if _FIRST_YEAR <= each <= _LAST_YEAR]))
 
 
 def _stated(subject: str, verb: str, answer: str) -> str:

@@ -110,7 +110,12 @@ def rate(rater: str, item: ToRate, chat: Chat) -> Rating:
     if known is not None:
         return known
     asked = prompts(rater, item)
-    return _judge(asked[0], chat) if rater == "judge" else _lr(asked, chat)
+    if rater != "judge":
+        return _lr(asked, chat)
+    said = _verdict(chat, asked[0], Correctness, "judge")
+    if said is None:
+        return Rating({"judge": 0.0}, "the judge gave no verdict, asked twice: wrong.")
+    return Rating({"judge": float(said.correct)})
 
 
 def without_asking(rater: str, item: ToRate) -> Rating | None:
@@ -137,13 +142,6 @@ def prompts(rater: str, item: ToRate) -> list[Messages]:
         for each in right
         for form in (StrictAgreement, Agreement)
     ]
-
-
-def _judge(asked: Messages, chat: Chat) -> Rating:
-    said = _verdict(chat, asked, Correctness, "judge")
-    if said is None:
-        return Rating({"judge": 0.0}, "the judge gave no verdict, asked twice: wrong.")
-    return Rating({"judge": float(said.correct)})
 
 
 def _lr(asked: Sequence[Messages], chat: Chat) -> Rating:

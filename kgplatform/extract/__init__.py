@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -29,14 +30,16 @@ class Extractor(Protocol):
         """What ``passage`` says. Whatever it raises is the reason why this passage could not be read."""
 
 
-def default_extractor(recorded: str | Path | None, chat: Chat | None) -> str:
+def default_extractor(recorded: str | Path | None, chat: Callable[[], Chat | None]) -> str:
     """``recorded`` where there is a recording, else ``llm`` where there is a model, else ``local``."""
-    return "recorded" if recorded is not None else "llm" if chat is not None else "local"
+    return "recorded" if recorded is not None else "llm" if chat() is not None else "local"
 
 
-def make_extractor(name: str | Extractor | None, recorded: str | Path | None, chat: Chat | None) -> Extractor:
-    """One's own extractor, the one called ``name``, or the default one. Raises ``InputError`` for an unknown name or a
-    missing recording, ``SettingError`` for a missing model."""
+def make_extractor(
+    name: str | Extractor | None, recorded: str | Path | None, chat: Callable[[], Chat | None]
+) -> Extractor:
+    """One's own extractor, the one called ``name``, or the default one; ``chat`` opens the model where one is asked.
+    Raises ``InputError`` for an unknown name or a missing recording, ``SettingError`` for a missing model."""
     if name is not None and not isinstance(name, str):
         lacking = [each for each in ("name", "extract") if not hasattr(name, each)]
         if lacking:
@@ -48,17 +51,17 @@ def make_extractor(name: str | Extractor | None, recorded: str | Path | None, ch
             raise InputError("The extractor recorded needs a recording. Name it with recorded=FILE.", "recorded")
         return RecordedExtractor(recorded)
     if chosen == "llm":
-        if chat is None:
+        if (model := chat()) is None:
             raise SettingError(
                 "`llm` needs a language model. Set OPENAI_API_KEY, or OPENAI_BASE_URL for a local server, or use "
                 "extractor=local.",
                 "extractor",
             )
-        return LlmExtractor(chat)
+        return LlmExtractor(model)
     if chosen == "local":
         return LocalExtractor()
     if plug_ins.is_installed("extractor", chosen):
-        return cast(Extractor, plug_ins.made("extractor", chosen, chat, "name", "extract"))
+        return cast(Extractor, plug_ins.made("extractor", chosen, chat(), "name", "extract"))
     raise InputError(unknown("extractor", chosen, extractors()))
 
 

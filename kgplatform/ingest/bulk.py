@@ -61,9 +61,6 @@ class FirstBuild:
         self._tools = tools
         self._home = tools.settings.home_folder
         self._folder = self._home / "first-build"
-        server = LocalNeo4j(tools.settings) if tools.settings.neo4j_uri is None else None
-        # The server of the store, if that is the one which is run from here.
-        self._server = server if server and server.connection() == tools.store.connection else None
         self._turn = turn
         self._open = ExitStack()
 
@@ -75,7 +72,7 @@ class FirstBuild:
 
     def begin(self, groups: Iterator[Group]) -> Iterator[Group]:
         """Decide by the first of ``groups``, which are all of them again."""
-        if self._server is None:
+        if self._tools.settings.neo4j_uri is not None:
             return groups
         # What a model is paid for takes its time anyway: it is written as it comes, and can be searched from then on.
         least = 0 if self._tools.extractor.name == "llm" else self._tools.settings.bulk_import
@@ -88,9 +85,10 @@ class FirstBuild:
             seen.add(group)
             passages += sum(len(each.passages) for each in group.documents)
             if passages >= least:
-                self.spill = Spill(self._open.enter_context(Shards(self._home)))
-                return chain(seen, groups)
-        return iter(seen)
+                if LocalNeo4j(self._tools.settings).connection() == self._tools.store.connection:
+                    self.spill = Spill(self._open.enter_context(Shards(self._home)))
+                break
+        return chain(seen, groups)
 
     def bring_in(self) -> None:
         """Make the database of what was spilled; the server is stopped meanwhile.
@@ -99,13 +97,12 @@ class FirstBuild:
         meanwhile, and ``ServerError``. Then the graph is as empty as it was.
         """
         assert self.spill is not None
-        assert self._server is not None
         self._tools.progress("importing", 0, 1)
         self._folder.mkdir()
         self._open.callback(shutil.rmtree, self._folder, ignore_errors=True)
         with self._open:
             files = self._files(self.spill)
-            self._import(self._server, files)
+            self._import(files)
             for rows in self.spill.shards.parts("ingest/metadata"):  # which differ from document to document
                 for some in batches(rows):
                     self._tools.store.write(("ingest/metadata", {"rows": some}))
@@ -129,8 +126,8 @@ class FirstBuild:
         self._check_space(_SPACE * files.size)
         return files
 
-    def _import(self, server: LocalNeo4j, files: GraphFiles) -> None:
-        store = self._tools.store
+    def _import(self, files: GraphFiles) -> None:
+        store, server = self._tools.store, LocalNeo4j(self._tools.settings)
         state = graph_state(store)
         if not _is_empty(store):
             raise StoreError(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
@@ -23,7 +23,7 @@ import numpy as np
 
 from kgplatform.concurrency.spans import Stopwatch
 from kgplatform.concurrency.workers import bounded_calls, open_workers
-from kgplatform.errors import InputError
+from kgplatform.errors import InputError, ModelError
 from kgplatform.extract.schema import Expansion, Schema
 from kgplatform.ingest.bulk import FirstBuild
 from kgplatform.ingest.compare import NewLanguages, Plan, check_prune, compare, gone_files, lay
@@ -40,14 +40,18 @@ from kgplatform.ingest.schema_expansion import KnownGrowth, fill_in
 from kgplatform.ingest.settle import Settled, Unembedded, settle
 from kgplatform.ingest.window import FailedPassage, PassagesRead, Tools, extract_passages
 from kgplatform.ingest.write import remove
+from kgplatform.models.chat import Chat
 from kgplatform.models.embed import MULTILINGUAL, knows_english_only
+from kgplatform.models.forms import Form, items
+from kgplatform.models.reply import ask
 from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.store import Row, Store
+from kgplatform.prompt import fence_for, render
 from kgplatform.records import GoneFile, SkippedFile, Usage
 from kgplatform.shown import Shown
 from kgplatform.sources.load import named_folders
 from kgplatform.sources.objects import Texts
-from kgplatform.text import hash64
+from kgplatform.text import clipped, hash64
 from kgplatform.text.languages import language_names
 
 _COUNTED_AT_ONCE = 500
@@ -362,3 +366,35 @@ def remove_documents(tools: Tools, documents: Sequence[str], passages: Sequence[
         tools.store.write(set_state(expansions=_expansions(tools)))
     settle(tools.store, tools.embedder, tools.settings, tools.progress)
     remove(tools.store, (), documents)
+
+
+_INTRODUCED_PASSAGES = 6
+_INTRODUCED_TOKENS = 500
+_QUESTIONS = 3
+_LONGEST_SUMMARY, _LONGEST_QUESTION = 900, 300
+"""Characters."""
+
+
+class _Introduced(Form):
+    summary: str
+    questions: list[str] = items(_QUESTIONS)
+
+
+def introduced(store: Store, chat: Chat, sources: Collection[str]) -> list[str]:
+    """Write a short summary and three questions to the documents of ``sources`` that have none for their text, such as
+    pasted texts and pages of the web: one call of the model each. A line for people of each of these; where the model
+    gave none, it says why, and the next time asks again."""
+    lines = []
+    for row in store.read("ingest/not_introduced", sources=list(sources), passages=_INTRODUCED_PASSAGES):
+        messages = render("ingest/introduce", fence=fence_for(row["text"]), text=row["text"])
+        try:
+            made, _ = ask(chat, messages, _Introduced, stage="introduce", tokens=_INTRODUCED_TOKENS)
+        except ModelError as error:
+            lines.append(f"{row['title']}: no summary was written. {error}")
+            continue
+        summary = clipped(made.summary, _LONGEST_SUMMARY)
+        questions = [clipped(each, _LONGEST_QUESTION) for each in made.questions[:_QUESTIONS]]
+        said = {"id": row["id"], "sha256": row["sha256"], "summary": summary, "questions": questions}
+        store.write(("ingest/introduce", {"rows": [said]}))
+        lines.append(f"{row['title']}: {summary} You could ask: {' '.join(questions)}")
+    return lines

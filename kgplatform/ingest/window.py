@@ -507,8 +507,8 @@ def _reading(how: bytes) -> tuple[Reading, Settings, Ledger]:
     """Made once in a worker: a model's connections and the rules' word lists take a while."""
     settings, extractor, seed, mode = pickle.loads(how)
     ledger = Ledger()
-    chat = make_chat(settings, ledger) if extractor == "llm" else None
-    return Reading(make_extractor(extractor, None, chat), seed, mode), settings, ledger
+    own = make_extractor(extractor, None, lambda: make_chat(settings, ledger) if extractor == "llm" else None)
+    return Reading(own, seed, mode), settings, ledger
 
 
 def _less(now: dict[str, Usage], before: dict[str, Usage]) -> dict[str, Usage]:

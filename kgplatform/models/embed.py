@@ -110,8 +110,8 @@ def embed_what_can_be(embedder: Embedder, texts: Sequence[str]) -> Embedded:
     if by_text is not None:
         return by_text(texts)
     vectors = embedder.embed(texts)
-    no_vector = ModelError(f"The embedding model {embedder.name} returned no vector for this text.")
-    return Embedded(vectors, {int(row): no_vector for row in np.flatnonzero(~usable(vectors))})
+    why = f"The embedding model {embedder.name} returned no vector for this text."
+    return Embedded(vectors, {int(row): ModelError(why) for row in np.flatnonzero(~usable(vectors))})
 
 
 def least_cosines(embedder: Embedder) -> tuple[float, float]:

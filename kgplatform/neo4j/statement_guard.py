@@ -156,7 +156,10 @@ def _nearest_asked(tokens: Sequence[Token], parameters: dict[str, Any]) -> Itera
         asked = [*tokens[after + 1 : after + 3]]
         is_plain = len(asked) == 2 and asked[1].is_sign(",")
         text = asked[0].text if is_plain else ""
-        value = parameters.get(text.strip("$`")) if text.startswith("$") else _number(text)
+        if text.startswith("$"):
+            value = parameters.get(text.strip("$`"))
+        else:
+            value = int(text[:_DIGITS]) if text.isdecimal() else None
         yield value if isinstance(value, int) else None
 
 
@@ -187,10 +190,6 @@ def _cases(tokens: Sequence[Token]) -> tuple[int, int]:
             at = end
         at += 1
     return true, false
-
-
-def _number(text: str) -> int | None:
-    return int(text[:_DIGITS]) if text.isdecimal() else None
 
 
 def _depth(tokens: Sequence[Token]) -> int:

@@ -264,8 +264,13 @@ def exact_words(text: str) -> str:
     """The words of ``text`` in one spelling, in order, then their parts; joined by blanks."""
     text = _in_one_form(text)
     words = [word.spelling for word in _words(text)]
-    parts = {part for word in dict.fromkeys(words) for part in _parts(word)}
-    parts.update(joined for _, _, joined in _numbers(text))
+    parts = {joined for _, _, joined in _numbers(text)}
+    for word in dict.fromkeys(words):  # what it is joined of, in large and in small
+        if _NUMBER.fullmatch(word):
+            parts.add(word.strip("$€£¥+-%"))
+        elif _JOINTS.search(word):
+            parts.update(found[0] for piece in _STRONG.split(word) if (found := _WORD.search(piece)) and piece != word)
+            parts.update(piece for piece in _JOINTS.split(word) if piece)
     return " ".join([*words, *sorted(parts)])
 
 
@@ -320,15 +325,6 @@ def _spelling(word: str) -> str:
         whole = re.sub(r"\D", "", number["whole"])
         return f"{number['sign']}{whole}{'.' * bool(number['part'])}{number['part'] or ''}{number['share']}"
     return "".join(map(bare_letter, word.replace("'", "")))
-
-
-def _parts(word: str) -> Iterator[str]:
-    """What a word in one spelling is joined of, in large and in small."""
-    if _NUMBER.fullmatch(word):
-        yield word.strip("$€£¥+-%")
-    elif _JOINTS.search(word):
-        yield from (found[0] for piece in _STRONG.split(word) if (found := _WORD.search(piece)) and piece != word)
-        yield from (piece for piece in _JOINTS.split(word) if piece)
 
 
 def _numbers(text: str) -> Iterator[tuple[int, int, str]]:
