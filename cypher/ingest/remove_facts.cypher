@@ -2,10 +2,10 @@
 // and attributes that came from them.
 // mode: write
 // param $passages: list<string>: passage ids
-// param $all: bool: whether all that they state, or only what is outside the schema
+// param $kept: list<string>: of one that is bounded again, its triples and attributes, beside atomic facts; null: none
 UNWIND $passages AS id
 MATCH (:Chunk {id: id})<-[evidence:FROM_CHUNK]-(f:Fact)
-WHERE $all OR f.inSchema = false
+WHERE $kept IS NULL OR (f.kind <> 'atomic' AND NOT f.id IN $kept)
 DELETE evidence
 WITH DISTINCT f
 CALL (f) {

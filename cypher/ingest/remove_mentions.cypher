@@ -3,8 +3,10 @@
 // that lose an entity are due in the next update of the tree.
 // mode: write
 // param $passages: list<string>: passage ids
+// param $gone: list<string>: the only ones that they mention no more; null: all
 UNWIND $passages AS id
 MATCH (:Chunk {id: id})<-[mention:FROM_CHUNK]-(k:KeyElement)
+WHERE $gone IS NULL OR k.id IN $gone
 DELETE mention
 WITH DISTINCT k
 SET k:Pending

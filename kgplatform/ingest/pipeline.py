@@ -183,7 +183,7 @@ def ingest(
         turn.alone()
         if not (read.stopped or read.failed):
             with watch.stage("extract"):
-                fill_in(tools.store, tools.schema, read.schema, tools.mode)
+                fill_in(tools.store, tools.schema, read.schema)
         with watch.stage("gone"):
             gone = gone_files(tools.store, paths, prune=prune, progress=tools.progress)
         report = _report(tools, plan, read, before, gone)

@@ -6,8 +6,8 @@ type when somebody proposes it now.
 
 A type counts from the next window of passages on. What a passage said that is partly outside the schema it keeps in
 ``leftOut``, with the schema that it began with (``seed``) and the one that bounded it (``boundBy``), each in its mode.
-At the end of an ingest, passages of the same seed are bounded once more by what that has become, without a call:
-facts within the schema are added, and take the place of those that were marked.
+At the end of an ingest, passages of the same seed are bounded once more by what that has become, without a call. Then
+they say what they would if they were read again; only the label of a type that has lost its support stays.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from dataclasses import asdict, dataclass, field
 from itertools import chain
 from typing import Any
 
-from kgplatform.extract.bound import KINDS, Mode, bound
+from kgplatform.extract.bound import KINDS, MODES, Mode, bound
 from kgplatform.extract.schema import Expansion, Schema, TypeKind
-from kgplatform.ingest.write import extraction_statements, proposal_of, proposed_type, rows_of
+from kgplatform.ingest.write import Statement, extraction_statements, proposal_of, proposed_type, rows_of
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches
 from kgplatform.records import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction, Passage, Proposal
@@ -151,27 +151,47 @@ def left_out(extraction: Extraction, seed: Schema, schema: Schema, mode: Mode) -
     }
 
 
-def fill_in(store: Store, seed: Schema, schema: Schema, mode: Mode) -> None:
-    """Bound by ``schema``, which ``seed`` has become, what passages keep; each in a transaction of its own."""
-    ids = {"seed": _id_of(seed, mode), "schema": _id_of(schema, mode)}
-    while rows := store.read("ingest/left_out", **ids, limit=_AT_ONCE):
-        for row in rows:
-            passage = Passage(document_id=row["document"], **row["passage"])
-            kept = json.loads(row["leftOut"])
-            parts = {kind: tuple(shape(**item) for item in kept[kind]) for kind, shape in _SHAPES.items()}
-            bounded, tally = bound(Extraction(**parts), schema, mode)
-            counts: Row = {name: getattr(tally, name) for name in ("kept", "mapped", "dropped", "turned")}
-            counts["offSchema"] = tally.off_schema
-            names = {kind: told for kind, told in json.loads(row["notKept"]).items() if kind not in KINDS}
-            counts["notKept"] = json.dumps({**tally.left_out, **names}, ensure_ascii=False)
-            is_outside = tally.dropped or tally.off_schema
-            state = counts | ({"boundBy": _id_of(schema, mode)} if is_outside else NOTHING_LEFT)
-            written = rows_of(passage, bounded, schema, row["title"])
-            store.write(
-                ("ingest/remove_facts", {"passages": [passage.id], "all": False}),
-                *extraction_statements(written, [{"id": passage.id, "state": state}]),
-                ("ingest/recount_statements", {"passages": [passage.id]}),
-            )
+def fill_in(store: Store, seed: Schema, schema: Schema) -> None:
+    """Bound by ``schema``, which ``seed`` has become, what passages keep, each in its mode. One that is as it was is
+    only marked; of another, what it says now takes the place of what it said, in a transaction of its own."""
+    for mode in MODES:
+        ids = {"seed": _id_of(seed, mode), "schema": _id_of(schema, mode)}
+        while rows := store.read("ingest/left_out", **ids, limit=_AT_ONCE):
+            same: list[Row] = []
+            for row in rows:
+                kept = json.loads(row["leftOut"])
+                parts = {kind: tuple(shape(**item) for item in kept[kind]) for kind, shape in _SHAPES.items()}
+                bounded, tally = bound(Extraction(**parts), schema, mode)
+                counts: Row = {name: getattr(tally, name) for name in ("kept", "mapped", "dropped", "turned")}
+                counts["offSchema"] = tally.off_schema
+                state = {"boundBy": ids["schema"]} if tally.dropped or tally.off_schema else NOTHING_LEFT
+                if counts == row["counts"]:
+                    same.append({"id": row["passage"]["id"], "state": state})
+                    continue
+                names = {kind: told for kind, told in json.loads(row["notKept"]).items() if kind not in KINDS}
+                told = {**tally.left_out, **names}
+                state |= counts | {"notKept": json.dumps(told, ensure_ascii=False) if told else None}
+                store.write(*_again(row, bounded, schema, state))
+            store.write(("ingest/passage_states", {"rows": same}))
+
+
+def _again(row: Row, bounded: Extraction, schema: Schema, state: Row) -> list[Statement]:
+    """The statements that write what a passage says now that it is bounded again. Its atomic facts stay."""
+    passage = Passage(document_id=row["document"], **row["passage"])
+    written, ids = rows_of(passage, bounded, schema, row["title"]), {"passages": [passage.id]}
+    there = {each["id"]: each for each in row["entities"]}
+    written.mentions = {key: mention for key, mention in written.mentions.items() if key[0] not in there}
+    called = {each["key"]: id_ for id_, each in reversed(written.entities.items())}
+    older = [each for id_, each in there.items() if id_ not in written.entities]
+    renamed = [{"passage": passage.id, "old": e["id"], "new": called[e["key"]]} for e in older if e["key"] in called]
+    gone = [each["id"] for each in older if each["key"] in called or not each["inFacts"]]
+    return [
+        *extraction_statements(written, [{"id": passage.id, "state": state}]),
+        ("ingest/move_mentions", {"rows": renamed}),
+        ("ingest/remove_facts", {**ids, "kept": [id_ for id_, _ in (*written.triples, *written.attributes)]}),
+        ("ingest/remove_mentions", {**ids, "gone": gone}),
+        ("ingest/recount_statements", ids),
+    ]
 
 
 def _id_of(schema: Schema, mode: Mode) -> str:

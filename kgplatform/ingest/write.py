@@ -101,9 +101,9 @@ def _taken_away(passages: Sequence[str]) -> list[Statement]:
     """The statements that take away all that passages say."""
     ids = {"passages": list(passages)}
     return [
-        ("ingest/remove_facts", {**ids, "all": True}),
+        ("ingest/remove_facts", {**ids, "kept": None}),
         ("ingest/remove_proposals", ids),
-        ("ingest/remove_mentions", ids),
+        ("ingest/remove_mentions", {**ids, "gone": None}),
         ("ingest/remove_communities", {}),
     ]
 

@@ -175,6 +175,48 @@ def test_a_single_book_grows_its_schema_and_is_filled_in(
     assert kg.search("Which ships did Mira Holt command?", route="triple").facts
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_passages_say_what_they_would_if_read_again(store: Store, tmp_path: Path, mode: Mode) -> None:
+    """A type that comes, is spelled otherwise, and goes with the document that proposed it; and nothing is made anew
+    of a passage whose words are no matter of it."""
+    triples = [["Mira", "towed by", "Alca"], ["Alca", "seen_from", "Sund"], ["Brisa", "towedBy", "Alca"]]
+    one = {
+        "document": "one.txt",
+        "entities": [["Alca", "vessel"], ["Brisa", "Vessel"], ["Mira Holt", "Person"], ["Sund", "Place"]],
+        "triples": triples,
+        "facts": [{"text": "Alca towed Mira.", "key_elements": ["Alca", "Mira"]}],
+        "proposals": [_said(("entity", "vessel")), _said(("relation", "towed by"))],
+    }
+    other = {"document": "other.txt", "entities": [["Corvo", "Bark"]], "triples": [["Corvo", "left", "Sund"]]}
+    third = {"document": "two.txt", "proposals": [_said(("entity", "vessel")), _said(("relation", "towedBy"))]}
+    texts = {
+        "one.txt": "Mira, towed by Alca.",
+        "other.txt": "Corvo left Sund.",
+        "two.txt": "A vessel.",
+        "last.txt": "Sund.",
+    }
+    (tmp_path / "seed.yaml").write_text(SEED)
+    files = put(tmp_path, texts)
+    told = put_jsonl(tmp_path / "told.jsonl", [one, other, third, {"document": "last.txt", "entities": ["Sund"]}])
+    kg = conftest.opened(store, tmp_path / "home")
+    how: dict[str, Any] = {"recorded": told, "schema": tmp_path / "seed.yaml", "mode": mode}
+    facts = "MATCH (f:Fact)-[:FROM_CHUNK]->(:Chunk {name: 'other · 1'}) RETURN collect(elementId(f))"
+    of = {path.name: path for path in files}
+    kg.ingest([of["one.txt"], of["other.txt"]], **how)
+    before = kg.cypher(facts).rows
+    kg.ingest(of["two.txt"], **how)
+    assert kg.cypher(facts).rows == before
+    assert kg.cypher("MATCH (v:Vessel) RETURN v.name ORDER BY v.name").rows == [["Alca"], ["Brisa"]]
+    found = snapshot(store)
+    kg.ingest([of["one.txt"], of["other.txt"], of["two.txt"]], **how, reread=True)
+    assert difference(found, snapshot(store)) == []
+    kg.remove(["two"])
+    kg.ingest(of["last.txt"], **how)
+    stated = "MATCH (f:Fact {kind: 'triple'})-[:FROM_CHUNK]->(:Chunk) RETURN f.subject, f.inSchema ORDER BY f.subject"
+    rest = [["Alca", False], ["Brisa", False], ["Corvo", False], ["Mira Holt", False]]
+    assert kg.cypher(stated).rows == (rest if mode == "flexible" else [])
+
+
 def test_a_run_that_was_stopped_ends_with_the_same_graph(store: Store, book: list[Path], tmp_path: Path) -> None:
     opened(store, tmp_path, ScriptedChat(in_types_of_its_own)).ingest(book, schema=tmp_path / "seed.yaml")
     wanted = snapshot(store)
