@@ -1,6 +1,5 @@
 // Facts that the schema did not foresee
-// Their predicates, the most frequent first, each with some of its facts. Only an ingest with --mode flexible keeps
-// such facts.
+// Their predicates, the most frequent first, each with some of its facts. An ingest with --mode strict keeps none.
 MATCH (f:Fact {inSchema: false})
 WITH f
 ORDER BY f.text, f.id

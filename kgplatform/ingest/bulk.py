@@ -76,7 +76,6 @@ class FirstBuild:
             return groups
         # What a model is paid for takes its time anyway: it is written as it comes, and can be searched from then on.
         least = 0 if self._tools.extractor.name == "llm" else self._tools.settings.bulk_import
-        shutil.rmtree(self._folder, ignore_errors=True)  # of one that was killed
         if not least or not (_is_empty(self._tools.store) and self._turn.is_only):
             return groups
         seen = self._open.enter_context(Spool[Group](self._home))
@@ -86,6 +85,7 @@ class FirstBuild:
             passages += sum(len(each.passages) for each in group.documents)
             if passages >= least:
                 if LocalNeo4j(self._tools.settings).connection() == self._tools.store.connection:
+                    shutil.rmtree(self._folder, ignore_errors=True)  # of one that was killed
                     self.spill = Spill(self._open.enter_context(Shards(self._home)))
                 break
         return chain(seen, groups)

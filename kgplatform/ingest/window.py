@@ -305,10 +305,10 @@ class Reading:
         found, not_found = rows.found()
         stated = len(bounded.triples) + len(bounded.attributes) + len(bounded.facts)
         kinds, counts = by_kind(usable.malformed)
-        # What may be within the schema once it has grown. It grows by types, which the rules never propose.
-        is_outside = (
-            (tally.dropped or tally.off_schema) and by != "local" and any(each.type for each in usable.entities)
-        )
+        # What may be within the schema once that has grown; but for the rules, and recordings without types, which
+        # propose nothing and are mostly outside it.
+        is_typed = by != "local" and any(each.type for each in usable.entities)
+        is_outside = tally.dropped or (tally.off_schema and is_typed)
         state = {
             "state": EXTRACTED,
             "failure": None,
@@ -507,7 +507,7 @@ def _reading(how: bytes) -> tuple[Reading, Settings, Ledger]:
     """Made once in a worker: a model's connections and the rules' word lists take a while."""
     settings, extractor, seed, mode = pickle.loads(how)
     ledger = Ledger()
-    own = make_extractor(extractor, None, lambda: make_chat(settings, ledger) if extractor == "llm" else None)
+    own = make_extractor(extractor, None, lambda: make_chat(settings, ledger))
     return Reading(own, seed, mode), settings, ledger
 
 

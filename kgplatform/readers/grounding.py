@@ -180,7 +180,7 @@ def _known(text: str, language: str) -> frozenset[_Key]:
     capitals = [word for word in words if word[0].isupper()]
     initials = "".join(word[0] for word in capitals)
     known: set[_Key] = {key for word in words for key in (_folded(word), _stem(word, language))}
-    known |= {f"{stump}…" for word in words for stump in _stumps(_folded(word))}
+    known |= {f"{stump}…" for word in words for stump in _stumps(_folded(word), language)}
     known |= {short for word in capitals if (short := word.replace(".", "")).isupper()}
     known |= {".".join(initials[at : at + size]) for size in range(2, 7) for at in range(len(initials))}
     known |= {f"{one} {_folded(two)}" for one, two in zip(capitals, capitals[1:], strict=False) if len(one) == 1}
@@ -370,7 +370,7 @@ def _names(statement: str, known: Collection[_Key], language: str) -> Iterator[_
         initials = "".join(word[0][0] for word in run) if len(run) > 1 else "…"
         for word, following in zip(run, [*(_folded(word[0]) for word in run[1:]), ""], strict=True):
             said, short = _folded(word[0]), word[0].replace(".", "")
-            ways = [said, _stem(word[0], language), f"{said}…", *_stumps(said), f"{word[0][0]} {following}"]
+            ways = [said, _stem(word[0], language), f"{said}…", *_stumps(said, language), f"{word[0][0]} {following}"]
             ways += [short, ".".join(short)] if short.isupper() else []
             yield *word.span(), [{way} for way in (*ways, initials)]
 
@@ -391,6 +391,8 @@ def _stem(word: str, language: str) -> str:
     return _folded("".join(stems(word, language)) or word)
 
 
-def _stumps(word: str) -> list[str]:
-    """A folded word with other endings than its own: "iceland" of "icelandic", "africa" of "african"."""
-    return [word[:size] for size in range(max(4, len(word) - 4), len(word))]
+def _stumps(word: str, language: str) -> list[str]:
+    """A folded word with other endings than its own: "iceland" of "icelandic", "africa" of "african"; in English not
+    "paul" of "paula"."""
+    is_name = language == ENGLISH and word[-2:-1] not in set("aeiouy")
+    return [word[:size] for size in range(max(4, len(word) - 4), len(word) - is_name)]

@@ -230,6 +230,7 @@ def test_what_a_date_leaves_out_may_stand_beside_it() -> None:
         ("The Icelandic keeper left.", ()),
         ("It was built in Africa.", ()),
         ("It was built in Asia.", ("Asia",)),
+        ("Margareta Oyelaran designed it.", ("Margareta",)),
         ("Bjork Halfdanardottir and Lodz are named.", ()),
     ],
 )

@@ -92,7 +92,7 @@ class DocumentsBody(Sent):
 
     work: DocumentWork
     documents: list[str] = Field(min_length=1, max_length=_MOST_IDS, description="Ids, as /api/documents has them.")
-    mode: Literal["flexible", "strict"] = Field(
+    mode: Literal["", "flexible", "strict"] = Field(
         "flexible", description="For `reread`: `flexible` keeps what the schema lacks, marked."
     )
 

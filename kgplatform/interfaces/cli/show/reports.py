@@ -133,7 +133,7 @@ def exit_code(report: IngestReport, *, of_files: bool) -> int:
 def _show_contents(out: Console, report: IngestReport) -> None:
     """What the graph says about these documents, read now or before."""
     schema = f"Schema {safe(report.schema)} ({report.mode})"
-    rest = {"renamed to its types": report.mapped, "dropped": report.dropped}
+    rest = {"renamed to its types": report.mapped, "outside it": report.off_schema, "dropped": report.dropped}
     rest |= {"corrected": report.turned, "not named by the text": report.unnamed}
     bounded = _numbers(rest)
     kept = "1 name or fact" if report.kept == 1 else f"{report.kept:,} names and facts"
@@ -161,7 +161,7 @@ def _show_left_out(out: Console, report: IngestReport) -> None:
         most = "; ".join(f"{kind} {name} ({-n:,})" for n, kind, name in lacking[:_COMMONEST])
         replies = " The model's replies come from the cache." if report.extractor == "llm" else ""
         out.print(f"Most often not in the schema: {safe(most)}.", soft_wrap=True)
-        out.print(f"To keep all of this, run the same command with --reread --mode flexible.{replies}")
+        out.print(f"To keep all of this, run the same command with --reread, and without --mode strict.{replies}")
     for reason, names in report.left_out.items():
         if reason not in KINDS:
             out.print(f"Names left out ({reason}): {safe(listed([*names], _SHOWN))}.", soft_wrap=True)

@@ -122,7 +122,7 @@ function figures(pairs) {
 const REPORTS = {
   ingest: (report) => [
     figures([["added", report.added], ["changed", report.changed], ["unchanged", report.unchanged], ["passages", report.passages],
-      ["passages read", report.extracted], ["statements kept", report.kept], ["mapped to the schema", report.mapped], ["dropped by the schema", report.dropped],
+      ["passages read", report.extracted], ["statements kept", report.kept], ["mapped to the schema", report.mapped], ["outside the schema", report.off_schema], ["dropped by the schema", report.dropped],
       ["entities", report.names], ["without a type", report.untyped], ["words not found", report.statements_not_found], ["facts read", report.facts_found],
       ["read by", EXTRACTORS[report.extractor] ?? report.extractor], ["took", duration(total(report.seconds))], ["model", stages(report.usage)]]),
     problems("file skipped", "files skipped", faults(report.skipped, false)),
