@@ -76,6 +76,8 @@ class FirstBuild:
             return groups
         # What a model is paid for takes its time anyway: it is written as it comes, and can be searched from then on.
         least = 0 if self._tools.extractor.name == "llm" else self._tools.settings.bulk_import
+        if self._folder.exists() and self._is_managed():
+            shutil.rmtree(self._folder, ignore_errors=True)  # of one that was killed
         if not least or not (_is_empty(self._tools.store) and self._turn.is_only):
             return groups
         seen = self._open.enter_context(Spool[Group](self._home))
@@ -84,11 +86,14 @@ class FirstBuild:
             seen.add(group)
             passages += sum(len(each.passages) for each in group.documents)
             if passages >= least:
-                if LocalNeo4j(self._tools.settings).connection() == self._tools.store.connection:
-                    shutil.rmtree(self._folder, ignore_errors=True)  # of one that was killed
+                if self._is_managed():
                     self.spill = Spill(self._open.enter_context(Shards(self._home)))
                 break
         return chain(seen, groups)
+
+    def _is_managed(self) -> bool:
+        """Whether the graph is in the server that is run from here."""
+        return LocalNeo4j(self._tools.settings).connection() == self._tools.store.connection
 
     def bring_in(self) -> None:
         """Make the database of what was spilled; the server is stopped meanwhile.
