@@ -274,10 +274,10 @@ class KnowledgeGraph:
 
         ``schema``: a file or a shipped name; by default the graph's own, "general" for a new graph. ``extractor``:
         "llm", "local", "recorded" or one's own; by default ``recorded`` if a recording is given or
-        ``paths`` is one, else ``llm`` if a model is configured, else ``local``. ``mode``: "flexible" marks
-        what is outside the schema, "strict" drops it. An open-IE recording holds its passages too: it may be given
-        alone, as ``paths`` or as ``recorded``. ``facts``: also have the model read atomic facts from passages that have
-        none from a model; without ``paths``, from those of the whole graph.
+        ``paths`` is one, else ``llm`` if a model is configured, else ``local``. ``mode``: "flexible" marks what is
+        outside the schema, "strict" drops it. An open-IE recording holds its passages too: it may be given alone, as
+        ``paths`` or as ``recorded``. ``facts``: also have the model read atomic facts from passages that have none from
+        a model; without ``paths``, from those of the whole graph.
         ``prune``: also remove the documents of files that are gone from the folders of ``paths``. ``reread``: read
         unchanged documents again too, with another schema, say; replies to the same prompts come from the cache.
         ``retry_failed``: also ask again for passages that the model gave no usable reply for. ``introduce``: sources

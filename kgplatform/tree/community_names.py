@@ -19,7 +19,7 @@ from kgplatform.models.chat import Chat, Wanted
 from kgplatform.models.forms import Form, items
 from kgplatform.models.reply import ask
 from kgplatform.prompt import render
-from kgplatform.text import WORD, counted, node_id, normalise_name, tidy
+from kgplatform.text import counted, node_id, normalise_name, tidy
 from kgplatform.text.sentences import numbers_in
 
 LONGEST_NAME = 80
@@ -263,11 +263,11 @@ def _ask(chat: Chat, describe: Callable[[Sequence[str]], list[Unnamed]], ids: Se
     wanted = Wanted(NamesReply, _TOKENS * len(batch))
     reply, _ = ask(chat, messages, NamesReply, stage=STAGE, tokens=wanted.tokens)
     names = reply.names(len(batch))
-    told = " ".join(WORD.findall(render("tree/name_communities", fence="", communities="")[0]["content"]))
+    told = "\n".join(message["content"] for message in messages).replace(whole, "").casefold()
     named = []
     for number, community in enumerate(batch, 1):
         name, numbers = names.get(number, ("", []))
-        is_echo = " " in name and name.casefold() in told.casefold() and name.casefold() not in whole.casefold()
+        is_echo = " " in name and name.casefold() in told and name.casefold() not in whole.casefold()
         if name and not is_echo and not lacks_a_number(name, shown[number - 1]):
             facts = [community.facts[n - 1] for n in numbers if 1 <= n <= len(community.facts)][:_MOST_FACTS]
             summary = summary_of(facts or community.facts, community.members, community.size)
