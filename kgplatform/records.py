@@ -6,11 +6,15 @@ All character offsets count Unicode code points of ``Document.text`` and are hal
 from __future__ import annotations
 
 import operator
+import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, fields
 from typing import Any, Literal, SupportsIndex, overload
 
 from kgplatform.shown import Shown, as_fields, data_frame, html_table, html_text, in_file
+
+_PAGE = re.compile(r"page (\d+)")
 
 Progress = Callable[[str, int, int], None]
 """Called with a stage's name, how much of it is done, and how much there is."""
@@ -28,6 +32,26 @@ class Location:
     label: str
     start: int
     end: int
+
+
+def page_label(number: int) -> str:
+    """The location of a page: those of a PDF count from 1."""
+    return f"page {number}"
+
+
+def page_of(label: str | None) -> int | None:
+    """The page that ``label`` names; None for slides, sheets and the like."""
+    found = _PAGE.fullmatch(label or "")
+    return int(found[1]) if found else None
+
+
+def with_location(row: Mapping[str, Any]) -> dict[str, Any]:
+    """``row`` with a ``page`` that is that of its ``location``; or, of a graph made before there were locations, with
+    the one of its page."""
+    label, page = row["location"], row["page"]
+    if label is None and page is not None:
+        return {**row, "location": page_label(page)}
+    return {**row, "page": page_of(label) or page}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +75,21 @@ class Document:
     def __hash__(self) -> int:
         """As fast for a table of a million rows, each with its location."""
         return hash((self.id, self.sha256))
+
+
+METADATA = "meta_"
+"""What a document's metadata have before their names, as properties of its node."""
+
+
+def metadata_name(property: str) -> str:
+    """The name that people know a property by."""
+    return property.removeprefix(METADATA)
+
+
+def metadata_of(properties: Iterable[Sequence[Any]]) -> dict[str, MetadataValue]:
+    """Of ``[property, value]`` pairs those that are metadata, by their names."""
+    found = {str(name): value for name, value in properties}
+    return {metadata_name(name): found[name] for name in sorted(found) if name.startswith(METADATA)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +235,11 @@ class Citation(Shown):
     location: str | None = None
     text: str = ""
 
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Citation:
+        """As a statement returns it: its fields by name."""
+        return cls(**with_location(row))
+
 
 @dataclass(frozen=True, slots=True)
 class Statement:
@@ -261,6 +305,17 @@ class FoundPassage(Shown):
     location: str | None = None
     locations: tuple[tuple[int, str], ...] = ()
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict, hash=False)
+
+    def location_at(self, start: int) -> str | None:
+        """The label of the document's character ``start``, which is in the passage."""
+        before = bisect_right(self.locations, start, key=lambda each: each[0])
+        return self.locations[before - 1][1] if before else self.location
+
+    def cited(self, start: int, end: int, *, found: bool = True) -> Citation:
+        """The citation of the document's characters ``[start, end)``, which are in the passage."""
+        label = self.location_at(start)
+        page = page_of(label) or self.page
+        return Citation(self.document, self.title, start, end, page, self.id, found, label)
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -227,7 +227,7 @@ def test_the_driver_has_one_user() -> None:
         if (isinstance(node, ast.Import) and any(alias.name.split(".")[0] == "neo4j" for alias in node.names))
         or (isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "neo4j")
     }
-    assert users == {"neo4j.failures", "neo4j.server", "neo4j.store"}
+    assert users == {"neo4j.server", "neo4j.store"}
 
 
 def test_no_cypher_in_python() -> None:

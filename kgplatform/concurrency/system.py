@@ -115,6 +115,17 @@ def process_mark(pid: int) -> str | None:
     return _mark_from_proc(pid) if (_PROC / "self" / "stat").exists() else _mark_elsewhere(pid)
 
 
+def own_mark() -> str:
+    """What tells this process from all others of all machines."""
+    return "|".join((machine(), str(os.getpid()), process_mark(os.getpid()) or ""))
+
+
+def is_gone(mark: str) -> bool:
+    """Whether ``mark``, an ``own_mark`` and whatever follows it, is of a process of this machine that is no more."""
+    where, process, began, *_ = mark.split("|")
+    return where == machine() and process_mark(int(process)) != (began or None)
+
+
 def _mark_from_proc(pid: int) -> str | None:
     """On Linux: ticks since the machine started. A time of the day would change with the clock."""
     try:

@@ -16,11 +16,9 @@ from urllib.parse import quote
 from kgplatform.errors import InputError
 from kgplatform.explore.runs import CallStatistics
 from kgplatform.extract.schema import Expansion, Schema
-from kgplatform.neo4j.metadata import metadata_of, name_of
 from kgplatform.neo4j.store import Row, Store
-from kgplatform.records import MetadataValue, Statement
+from kgplatform.records import MetadataValue, Statement, metadata_name, metadata_of, with_location
 from kgplatform.shown import file_of
-from kgplatform.text.locations import with_location
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +63,7 @@ class MetadataName:
     @classmethod
     def of(cls, row: Row) -> MetadataName:
         """From a row of ``graph/metadata``."""
-        return cls(name_of(row["name"]), tuple(map(tuple, row["values"])), row["distinct"])
+        return cls(metadata_name(row["name"]), tuple(map(tuple, row["values"])), row["distinct"])
 
 
 @dataclass(frozen=True, slots=True)

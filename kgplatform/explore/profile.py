@@ -14,8 +14,8 @@ from typing import Any
 from kgplatform.explore.info import GraphNode
 from kgplatform.extract.schema import RELATED_TO
 from kgplatform.neo4j.store import Row, Store
+from kgplatform.records import with_location
 from kgplatform.text import clipped, normalise_name
-from kgplatform.text.locations import with_location
 
 
 @dataclass(frozen=True, slots=True)

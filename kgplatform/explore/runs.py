@@ -29,7 +29,6 @@ from kgplatform.query import pasteable
 from kgplatform.records import Answer, Citation, Statement, Step
 from kgplatform.shown import plain
 from kgplatform.text import clipped
-from kgplatform.text.locations import cited
 
 _NAME = 60
 """Characters of a run's name, which Neo4j Browser writes into a circle."""
@@ -252,7 +251,7 @@ def turns_of(store: Store, thread: str) -> tuple[Turn, ...]:
 
 def cited_in_order(rows: Iterable[Sequence[Any]]) -> tuple[Citation | None, ...]:
     """The citations of a saved answer, number 1 first, of rows (number, place); None for those that are gone."""
-    known = {number: cited(place) for number, place in rows}
+    known = {number: Citation.of(place) for number, place in rows}
     return tuple(known.get(number) for number in range(1, max(known, default=0) + 1))
 
 

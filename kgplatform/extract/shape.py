@@ -19,7 +19,6 @@ from dataclasses import astuple
 from typing import Any
 
 from kgplatform.extract.grounded_names import sentence_of
-from kgplatform.models.forms import plain
 from kgplatform.models.reply import value_of
 from kgplatform.records import (
     AtomicFact,
@@ -30,7 +29,7 @@ from kgplatform.records import (
     Malformed,
     Proposal,
 )
-from kgplatform.text import normalise_name, tidy
+from kgplatform.text import normalise_name, tidy, type_key
 from kgplatform.text.matching import find_names, find_words
 from kgplatform.text.sentences import numbered, numbers_in
 
@@ -42,7 +41,7 @@ _OTHER_KEYS = {
     "attributes": "properties",
     "facts": "atomic_facts",
 }
-_KEYS = {plain(each): key for key in (*KEYS, "statements") for each in (key, *_OTHER_KEYS.get(key, "").split())}
+_KEYS = {type_key(each): key for key in (*KEYS, "statements") for each in (key, *_OTHER_KEYS.get(key, "").split())}
 _DEEPEST = 6
 _NAME = "name title entity id"
 _TYPE = "type label entity_type"
@@ -73,7 +72,7 @@ def contents(raw: object, deep: int = _DEEPEST) -> dict[str, Any]:
     """
     raw = _opened(_opened(raw))  # a document that is a text in another one, too
     if isinstance(raw, Mapping):
-        if known := {_KEYS[key]: value for each, value in raw.items() if (key := plain(str(each))) in _KEYS}:
+        if known := {_KEYS[key]: value for each, value in raw.items() if (key := type_key(str(each))) in _KEYS}:
             return known
         parts = [*raw.values()]
     elif isinstance(raw, list):
@@ -185,7 +184,7 @@ def _properties(value: object) -> Iterator[ExtractedAttribute]:
     for name, item in _nodes(value):
         properties = _opened(_of(item, "properties attributes"))
         for key, inner in properties.items() if isinstance(properties, Mapping) else ():
-            if plain(str(key)) not in ("name", "title") and (text := _text(inner)):
+            if type_key(str(key)) not in ("name", "title") and (text := _text(inner)):
                 yield ExtractedAttribute(name, tidy(str(key)), text)
 
 
@@ -333,7 +332,7 @@ def _proposal(kind: object, item: Any, text: str) -> Proposal | Malformed:
     else:
         name, score = (_of(item, "name"), _of(item, "confidence")) if isinstance(item, Mapping) else (item, None)
         kind, example = _of(item, "kind") or kind, _text(_of(item, "example")) or ""
-    known, words, confidence = _KINDS.get(plain(str(kind))), _text(name), _confidence(score)
+    known, words, confidence = _KINDS.get(type_key(str(kind))), _text(name), _confidence(score)
     if not known or not words or confidence is None:
         return _malformed("proposal without a kind, a name or a confidence", item)
     return Proposal(known, words, confidence, example)  # type: ignore[arg-type]  # it is from _KINDS
@@ -358,8 +357,8 @@ def _of(item: object, keys: str) -> Any:
     """What an object has under the first of ``keys``, however it spells them; None where it has none."""
     if not isinstance(item, Mapping):
         return None
-    known = {plain(str(key)): value for key, value in item.items() if value not in (None, "")}
-    return next((known[key] for each in keys.split() if (key := plain(each)) in known), None)
+    known = {type_key(str(key)): value for key, value in item.items() if value not in (None, "")}
+    return next((known[key] for each in keys.split() if (key := type_key(each)) in known), None)
 
 
 def _opened(value: object) -> object:

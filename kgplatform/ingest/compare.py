@@ -17,9 +17,8 @@ from kgplatform.concurrency.threads import Stop
 from kgplatform.concurrency.workers import BoundedCalls, LocalWorkers
 from kgplatform.errors import InputError
 from kgplatform.ingest.write import Sink, Writer, document_statements, metadata_statements, remove, waiting_statements
-from kgplatform.neo4j.metadata import metadata_of
 from kgplatform.neo4j.store import Store
-from kgplatform.records import Document, GoneFile, MetadataValue, Passage, Progress, SkippedFile
+from kgplatform.records import Document, GoneFile, MetadataValue, Passage, Progress, SkippedFile, metadata_of
 from kgplatform.settings import Settings
 from kgplatform.sources.corpus_file import Fields
 from kgplatform.sources.cut import cut_document

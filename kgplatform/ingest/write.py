@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from kgplatform.concurrency.threads import NEVER
 from kgplatform.extract.grounded_names import lacks_a_number, stated_place
 from kgplatform.extract.schema import Schema, fault_of_name
-from kgplatform.neo4j.metadata import properties_of
 from kgplatform.query import batches
 from kgplatform.records import (
+    METADATA,
     AtomicFact,
     Document,
     ExtractedAttribute,
@@ -60,7 +60,10 @@ def document_statements(
 
 def metadata_statements(documents: Sequence[Document]) -> list[Statement]:
     """The statements that write what else is known of documents, in place of what was known."""
-    rows = [{"id": document.id, "metadata": properties_of(document.metadata)} for document in documents]
+    rows = [
+        {"id": each.id, "metadata": {METADATA + name: value for name, value in each.metadata.items()}}
+        for each in documents
+    ]
     return _slices("ingest/metadata", rows)
 
 

@@ -28,6 +28,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticUseDefault
 
+from kgplatform.text import type_key
+
 
 def text(most: int, default: Any = "") -> Any:
     """A text that the server may let grow to ``most`` characters; a longer one is read all the same. ``default``:
@@ -68,7 +70,7 @@ class Form(BaseModel):
         found: dict[str, Any] = {}
         for key, said in value.items():
             if said is not None and said != "":
-                found.setdefault(names.get(plain(key)) or str(key), said)
+                found.setdefault(names.get(type_key(str(key))) or str(key), said)
         return found
 
     @field_validator("*", mode="wrap")
@@ -88,15 +90,6 @@ class Form(BaseModel):
             if not right:
                 raise PydanticUseDefault from None
             return handler(right)
-
-
-def plain(key: str) -> str:
-    """A key as it is compared.
-
-    >>> plain("Final Answer") == plain("final_answer")
-    True
-    """
-    return str(key).replace(" ", "").replace("_", "").casefold()
 
 
 def aside_of(form: type[BaseModel]) -> list[str]:
@@ -128,4 +121,4 @@ def _is_right(item: Any, handler: ValidatorFunctionWrapHandler) -> bool:
 def _keys(form: type[BaseModel]) -> dict[str, str]:
     """The keys of ``form`` by how they are compared."""
     keys = (field.alias or name for name, field in form.model_fields.items())
-    return {plain(key): key for key in keys}
+    return {type_key(key): key for key in keys}

@@ -21,9 +21,9 @@ from pydantic import BaseModel, RootModel, ValidationError
 
 from kgplatform.errors import ReplyError
 from kgplatform.models.chat import Chat, Reply, Wanted
-from kgplatform.models.forms import Lost, aside_of, plain, shorter
+from kgplatform.models.forms import Lost, aside_of, shorter
 from kgplatform.prompt import Messages, with_reminder
-from kgplatform.text import without_lone_surrogates
+from kgplatform.text import type_key, without_lone_surrogates
 
 _THOUGHT = re.compile(r"<(think|thinking|thought|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
 _THOUGHT_END = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
@@ -383,7 +383,7 @@ def unwrapped(value: Any, shape: type[BaseModel]) -> Any:
     """``value`` without what models put around it: an object of one key, a list of one item, a function's call, the
     quotes of a string."""
     fields = {} if issubclass(shape, RootModel) else shape.model_fields
-    known = {plain(each) for name, field in fields.items() for each in (name, field.alias or name)}
+    known = {type_key(each) for name, field in fields.items() for each in (name, field.alias or name)}
     for _ in range(_DEEPEST_WRAPPING if known else 0):
         if isinstance(value, str):
             value = value_of(value)
@@ -394,7 +394,7 @@ def unwrapped(value: Any, shape: type[BaseModel]) -> Any:
             inner = next(iter(value.values())) if len(value) == 1 else None
             if "name" in value:
                 inner = next((value[key] for key in _ARGUMENTS if key in value), None)
-            if known & set(map(plain, value)):
+            if known & {type_key(str(key)) for key in value}:
                 return value
         else:
             return value

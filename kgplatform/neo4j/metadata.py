@@ -7,7 +7,7 @@ a property of the platform's own.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date, time
 from decimal import Decimal
@@ -17,10 +17,9 @@ from typing import Any
 from uuid import UUID
 
 from kgplatform.errors import InputError, wrong_value
-from kgplatform.records import MetadataValue
+from kgplatform.records import METADATA, MetadataValue
 from kgplatform.text import in_word, tidy, without_controls, without_lone_surrogates
 
-PREFIX = "meta_"
 _IN_NAMES = "_ -."
 _LONGEST_NAME = 100
 _LONGEST_TEXT = 2000
@@ -68,22 +67,6 @@ def is_missing(value: object) -> bool:
     return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
 
 
-def properties_of(metadata: Mapping[str, MetadataValue]) -> dict[str, MetadataValue]:
-    """The properties of a document's node."""
-    return {PREFIX + name: value for name, value in metadata.items()}
-
-
-def name_of(property: str) -> str:
-    """The name that people know a property by."""
-    return property.removeprefix(PREFIX)
-
-
-def metadata_of(properties: Iterable[Sequence[Any]]) -> dict[str, MetadataValue]:
-    """Of ``[property, value]`` pairs those that are metadata, by their names."""
-    found = {str(name): value for name, value in properties}
-    return {name_of(name): found[name] for name in sorted(found) if name.startswith(PREFIX)}
-
-
 def conditions(where: Mapping[str, Any]) -> list[dict[str, Any]]:
     """``where`` as ``search/documents_where`` wants it: of each property the values, any of which will do. Raises
     ``InputError`` for what can be no metadata."""
@@ -95,7 +78,7 @@ def conditions(where: Mapping[str, Any]) -> list[dict[str, Any]]:
         kept = [item for item in map(_wanted, values) if item is not None]
         if not _name(str(name)) or not kept or len(kept) < len(values):
             raise InputError(f"where: {name}={value!r:.100} cannot be used: give a text, a number, a date or a list.")
-        found.append({"property": PREFIX + _name(str(name)), "values": kept})
+        found.append({"property": METADATA + _name(str(name)), "values": kept})
     return found
 
 

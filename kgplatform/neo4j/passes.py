@@ -25,10 +25,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Literal
 
-from kgplatform.concurrency.system import machine
+from kgplatform.concurrency.system import is_gone, machine, own_mark
 from kgplatform.concurrency.threads import NEVER, Stop
 from kgplatform.errors import InputError, KgError, ServerError, StoreError
-from kgplatform.neo4j.process import is_gone, own_mark
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Progress
 

@@ -152,17 +152,6 @@ def process_mark(pid: int) -> str | None:
     return system.process_mark(pid)
 
 
-def own_mark() -> str:
-    """What tells this process from all others of all machines."""
-    return "|".join((system.machine(), str(os.getpid()), process_mark(os.getpid()) or ""))
-
-
-def is_gone(mark: str) -> bool:
-    """Whether ``mark``, an ``own_mark`` and whatever follows it, is of a process of this machine that is no more."""
-    where, process, began, *_ = mark.split("|")
-    return where == system.machine() and process_mark(int(process)) != (began or None)
-
-
 def spawn(command: list[str], folder: Path, console: Path, environment: dict[str, str]) -> int:
     """Start ``command`` detached: it has its own session, no input, and outlives this process."""
     with console.open("wb") as log:

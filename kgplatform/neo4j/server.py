@@ -365,7 +365,7 @@ class LocalNeo4j:
         from neo4j import GraphDatabase, Query
         from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
-        from kgplatform.neo4j.failures import has_panicked
+        from kgplatform.neo4j.store import has_panicked
 
         auth = (_USERNAME, ensure_password(self._home))
         try:

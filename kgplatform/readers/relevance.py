@@ -21,7 +21,6 @@ from functools import lru_cache
 
 from kgplatform.records import Answer, FoundFact, FoundPassage, Quote, SearchResult
 from kgplatform.text.languages import ENGLISH, language_of, stems
-from kgplatform.text.locations import location_at
 from kgplatform.text.sentences import FULL_ENDS, SPACED_ENDS, sentences
 
 FIRST = 2
@@ -143,7 +142,7 @@ def _lines(passage: FoundPassage) -> list[_Line]:
     for place in sentences(passage.text):
         words = passage.text[place.start : place.end]
         start = passage.start + place.start
-        quote = Quote(words, start, passage.start + place.end, location_at(passage, start))
+        quote = Quote(words, start, passage.start + place.end, passage.location_at(start))
         found.append(_Line(quote, stems_of(words, language)))
     return found
 

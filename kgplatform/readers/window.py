@@ -26,7 +26,6 @@ from kgplatform.prompt import Messages
 from kgplatform.records import Citation, FoundFact, FoundPassage
 from kgplatform.search.found import part_of
 from kgplatform.text import count_tokens, tokens_more
-from kgplatform.text.locations import citation_of
 from kgplatform.text.sentences import LIKELY, lines, numbered, ranked_sentences
 
 SMALLEST = 1000
@@ -293,7 +292,7 @@ class Numbering:
 
 def _cited(passage: FoundPassage, start: int, end: int) -> Citation:
     return replace(
-        citation_of(passage, passage.start + start, passage.start + end), text=" ".join(passage.text[start:end].split())
+        passage.cited(passage.start + start, passage.start + end), text=" ".join(passage.text[start:end].split())
     )
 
 

@@ -7,11 +7,18 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from kgplatform.neo4j.metadata import metadata_of
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches
-from kgplatform.records import Citation, FoundCommunity, FoundFact, FoundPassage, FoundPath, QueryRun
-from kgplatform.text.locations import citation_of, cited, with_location
+from kgplatform.records import (
+    Citation,
+    FoundCommunity,
+    FoundFact,
+    FoundPassage,
+    FoundPath,
+    QueryRun,
+    metadata_of,
+    with_location,
+)
 
 _RANK_SHIFT = 60
 """Of reciprocal rank fusion: how little the first ranks differ (Cormack et al. 2009)."""
@@ -203,7 +210,7 @@ def _facts_and_paths(store: Store, found: Found, top_k: int) -> tuple[tuple[Foun
 
 
 def _fact(row: Row, score: float, routes: tuple[str, ...]) -> FoundFact:
-    citations = tuple(map(cited, row["places"]))
+    citations = tuple(map(Citation.of, row["places"]))
     return FoundFact(id=row["id"], text=row["text"], score=round(score, 6), routes=routes, citations=citations)
 
 
@@ -233,7 +240,7 @@ def with_copies(first: FoundPassage, others: Sequence[FoundPassage]) -> FoundPas
     """``first``, which names ``others`` of the same text, and those that these or it named before."""
     places: dict[str, Citation] = {}
     for each in (first, *others):
-        own = citation_of(each, each.start, each.end)
+        own = each.cited(each.start, each.end)
         places |= {place.passage: place for place in (*each.copies, own)}
     del places[first.id]
     return replace(first, copies=tuple(places.values()))

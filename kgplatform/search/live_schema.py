@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from weakref import WeakKeyDictionary
 
-from kgplatform.neo4j.metadata import PREFIX
 from kgplatform.neo4j.store import Connection, Row, Store
-from kgplatform.records import QueryRun
+from kgplatform.records import METADATA, QueryRun
 from kgplatform.text import clipped, count_tokens
 
 _UNNAMED = "RELATED_TO"
@@ -86,7 +85,7 @@ class LiveSchema:
 
     def brief(self) -> LiveSchema:
         """The schema of what was read: without the platform's own labels and properties, which a prompt can tell."""
-        metadata = tuple(each for each in self.properties if each.name.startswith(PREFIX))
+        metadata = tuple(each for each in self.properties if each.name.startswith(METADATA))
         types = tuple(replace(type_, examples=type_.examples[:1]) for type_ in self.types)
         return replace(self, labels={}, properties=metadata, types=types)
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from kgplatform.errors import InputError
 from kgplatform.models.embed import Embedder
-from kgplatform.neo4j.metadata import conditions, name_of
+from kgplatform.neo4j.metadata import conditions
 from kgplatform.neo4j.store import Row, Store
-from kgplatform.records import FoundCommunity, FoundFact, FoundPassage, FoundPath, SearchResult
+from kgplatform.records import FoundCommunity, FoundFact, FoundPassage, FoundPath, SearchResult, metadata_name
 from kgplatform.search.found import (
     SPARE,
     Found,
@@ -409,8 +409,8 @@ def documents_where(store: Store, where: Mapping[str, Any]) -> list[str]:
     asked = conditions(where)
     found = [str(row["id"]) for row in store.read("search/documents_where", where=asked)]
     if not found:
-        known = [name_of(row["name"]) for row in store.read("search/metadata_names")]
-        for name in (name_of(each["property"]) for each in asked):
+        known = [metadata_name(row["name"]) for row in store.read("search/metadata_names")]
+        for name in (metadata_name(each["property"]) for each in asked):
             if name not in known:
                 has = f"The documents have {listed(known)}." if known else "No document has any."
                 raise InputError(f'No document has metadata "{name}".{did_you_mean(name, known)} {has}', "where")

@@ -13,14 +13,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from kgplatform.errors import InputError
-from kgplatform.records import Document, Passage
+from kgplatform.records import Document, Location, Passage, page_of
 from kgplatform.text import count_tokens, node_id, passage_name
-from kgplatform.text.locations import label_of_span, page_of, within
 from kgplatform.text.sentences import (
     CLAUSE_MARKS,
     FULL_ENDS,
@@ -39,6 +38,8 @@ _BREAK = re.compile(rf"\s+|(?<=[{CLAUSE_MARKS}…‼⁇⁈⁉{FULL_ENDS}])(?=[^\
 _CLAUSE_ENDS = frozenset(SPACED_ENDS + FULL_ENDS + CLAUSE_MARKS + ",;:؛،")
 _FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 _HEADING_LENGTH = 100
+_COUNTED = re.compile(r"([^\W\d_]+) (\d+)")
+_CELLS = re.compile(r"(.*!)([A-Z]+\d+)(?::([A-Z]+\d+))?", re.S)
 _MOST_MARKS = 32
 """Characters looked back over for the beginning of a grapheme."""
 
@@ -71,7 +72,7 @@ def cut_document(document: Document, max_tokens: int) -> list[Passage]:
 
 
 def _passage(document: Document, index: int, start: int, end: int) -> Passage:
-    text, here = document.text[start:end], within(document.locations, start, end)
+    text, here = document.text[start:end], _within(document.locations, start, end)
     labels = tuple(each.label for each in here)
     return Passage(
         id=node_id("chunk", document.id, start, end, text),
@@ -203,3 +204,24 @@ def _with_balanced_tail(units: list[_Unit], total: list[int], cuts: list[int], m
         if 4 * tail >= max_tokens and not units[cut - 1].is_heading:
             best = max(best, (units[cut].rank, -abs(head - tail), cut))
     return [*cuts[:-1], best[2]]
+
+
+def _within(locations: Sequence[Location], start: int, end: int) -> list[Location]:
+    """Those of ``locations``, which are in order, that have some of the characters ``[start, end)``."""
+    first = max(0, bisect_right(locations, start, key=lambda each: each.start) - 1)
+    stop = max(first + 1, bisect_right(locations, end - 1, key=lambda each: each.start))
+    return list(locations[first:stop])
+
+
+def label_of_span(labels: Sequence[str]) -> str | None:
+    """One label for what stands in several places that follow each other, "slides 2–4"; None for none."""
+    if not labels or labels[0] == labels[-1]:
+        return labels[0] if labels else None
+    first, last = labels[0], labels[-1]
+    counted = _COUNTED.fullmatch(first), _COUNTED.fullmatch(last)
+    if counted[0] and counted[1] and counted[0][1] == counted[1][1]:
+        return f"{counted[0][1]}s {counted[0][2]}–{counted[1][2]}"
+    cells = _CELLS.fullmatch(first), _CELLS.fullmatch(last)
+    if cells[0] and cells[1] and cells[0][1] == cells[1][1]:
+        return f"{cells[0][1]}{cells[0][2]}:{cells[1][3] or cells[1][2]}"
+    return f"{first} – {last}"

@@ -19,9 +19,8 @@ from kgplatform.concurrency.files import folder_mark
 from kgplatform.concurrency.system import is_locked
 from kgplatform.errors import ServerError
 from kgplatform.neo4j.config import VERSION
-from kgplatform.neo4j.failures import trouble_of
 from kgplatform.neo4j.process import COPIED, RECORD, ServerRecord, StartError, load_record, own_record, process_mark
-from kgplatform.neo4j.store import Connection
+from kgplatform.neo4j.store import Connection, trouble_of
 
 pytest_plugins = ["own_servers"]
 

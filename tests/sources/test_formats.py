@@ -20,11 +20,11 @@ from pptx.util import Inches
 from kgplatform.errors import DocumentError
 from kgplatform.neo4j.store import Store
 from kgplatform.records import Document, SkippedFile
+from kgplatform.sources.cut import label_of_span
 from kgplatform.sources.files import pdf as of_pdf
 from kgplatform.sources.files.file_text import has_headings, lines, parsing
 from kgplatform.sources.files.pdf import Box, read_in_order
 from kgplatform.sources.load import load
-from kgplatform.text.locations import label_of_span
 
 TEAMS = [["Team", "City", "Cups"], ["Canadiens", "Montréal", 24], ["Bruins", "Boston", 6]]
 SCANNED = (

@@ -41,7 +41,6 @@ from kgplatform.records import Answer, Citation, FoundPassage, SearchResult
 from kgplatform.search.live_schema import example_relation, shown_schema
 from kgplatform.search.statement import Sources, Statements, Tried, is_id
 from kgplatform.text import clipped, counted, tidy
-from kgplatform.text.locations import citation_of
 
 _CELL = 400  # characters of a value that are shown
 _ITEMS = 20  # of a list
@@ -96,7 +95,7 @@ class Rows(Numbering):
         if not any(stated):
             known = (behind.known_passages.get(each) for each in behind.passages[row])
             for passage in filter(None, known):
-                whole = citation_of(passage, passage.start, passage.end, found=False)
+                whole = passage.cited(passage.start, passage.end, found=False)
                 yield replace(whole, text=_words(passage, passage.start, passage.end))
 
 

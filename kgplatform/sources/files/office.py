@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, time
@@ -22,7 +23,6 @@ from kgplatform.sources.decode import decode
 from kgplatform.sources.files.archive import core_title, opened, read_xml, related, related_id
 from kgplatform.sources.files.file_text import FileText, Parts, by_heading, clean, headings_at, lines, parsing, row_line
 from kgplatform.sources.html_text import headings_of, html_tree, shown_text
-from kgplatform.text.locations import sheet_label
 
 if TYPE_CHECKING:
     from lxml import etree  # type: ignore[import-untyped]  # publishes no types
@@ -240,6 +240,8 @@ if TYPE_CHECKING:
 
 _DELIMITERS = ",;\t|"
 _MOST_REPEATED_CELLS = 100_000
+_PLAIN_SHEET = re.compile(r"[^\W\d][\w.]*")
+_CELL = re.compile(r"[A-Z]{1,3}\d+|R\d*|C\d*|R\d*C\d*", re.I)
 """Cells that a workbook may have beyond one for each of its bytes: in ODS, cells and rows say how often they come."""
 
 Rows = list[tuple[int, list[str]]]
@@ -284,7 +286,7 @@ def _add_sheet(parts: Parts, sheet: CalamineSheet, rows: Iterable[Sequence[objec
             first, last = left + columns[0], left + columns[-1]
             cells = f"{_column(first)}{number}" + (f":{_column(last)}{number}" if last > first else "")
             gap = "\n" if number > block[0][0] else "\n\n"
-            parts.add(f"{over}\n\n{line}" if over else line, f"{sheet_label(name)}!{cells}", gap)
+            parts.add(f"{over}\n\n{line}" if over else line, f"{_sheet_label(name)}!{cells}", gap)
             over = ""
 
 
@@ -344,3 +346,10 @@ def _delimiter(text: str) -> str:
         return (widths.count(usual) / len(widths) if usual > 1 else 0, usual)
 
     return max(_DELIMITERS, key=evenness)
+
+
+def _sheet_label(name: str) -> str:
+    """A sheet as Excel has it before its cells: in quotes, unless it is a plain word that cannot be a cell's name."""
+    if _PLAIN_SHEET.fullmatch(name) and not _CELL.fullmatch(name):
+        return name
+    return "'{}'".format(name.replace("'", "''"))

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from kgplatform.concurrency.workers import renew
 from kgplatform.errors import DocumentError, to_install
+from kgplatform.records import page_label
 from kgplatform.sources.decode import HEAD_BYTES, foreign_format
 from kgplatform.sources.files.file_text import FileText, Parts, clean, parsing
 from kgplatform.sources.files.pdf_tables import BROKEN, PdfTables
 from kgplatform.text import tidy
-from kgplatform.text.locations import page_label
 
 if TYPE_CHECKING:
     import pypdfium2  # type: ignore[import-untyped]  # publishes no types
