@@ -79,6 +79,8 @@ from kgplatform.models.chat import Chat, Ledger, within
 from kgplatform.models.embed import Embedder, OpenAIEmbedder, make_embedder
 from kgplatform.models.openai_chat import OpenAIChat, Trial, make_chat, try_model
 from kgplatform.models.own import AnswerMessages, EmbedTexts, as_chat, as_embedder
+from kgplatform.neo4j.filters import Where as Where
+from kgplatform.neo4j.filters import documents_where
 from kgplatform.neo4j.memory import unbounded
 from kgplatform.neo4j.passes import Pass, wait_meanwhile
 from kgplatform.neo4j.passes import Turn as PassTurn
@@ -95,7 +97,7 @@ from kgplatform.search.evidence import Evidence
 from kgplatform.search.live_schema import live_schema, shown_schema
 from kgplatform.search.question import asked
 from kgplatform.search.search import SEARCHES as SEARCHES
-from kgplatform.search.search import documents_where, search
+from kgplatform.search.search import search
 from kgplatform.settings import MODEL, MODEL_FILE, Settings, load_settings, model_values, saved_model, with_model
 from kgplatform.sources.corpus_file import Fields
 from kgplatform.sources.objects import Ingestible, gather
@@ -442,14 +444,13 @@ class KnowledgeGraph:
         self._forget_embedder()  # the export says which model made its vectors
         return report
 
-    def search(
-        self, question: str, route: str = "all", top_k: int = 10, *, where: Mapping[str, Any] | None = None
-    ) -> SearchResult:
+    def search(self, question: str, route: str = "all", top_k: int = 10, *, where: Where | None = None) -> SearchResult:
         """The passages and facts nearest to ``question`` by one route, or by all, best first, with citations.
 
         Each passage has its best ``sentence`` and a ``relevance``; a fact is ``relevant`` if it speaks to the question.
-        ``where``: only documents with these metadata, such as ``{"author": "Verne", "year": [1869, 1870]}``: a list
-        names values any of which will do. Raises ``InputError``.
+        ``where``: only documents with these metadata, such as ``{"author": "Verne", "year": [1869, 1870]}``, a list
+        being values any of which will do, or ``'author = "Verne" and year >= 1869'`` (docs/reference/python.md).
+        Raises ``InputError``.
         """
         self._need_documents()
         if where:
@@ -467,7 +468,7 @@ class KnowledgeGraph:
         reader: str | None = None,
         *,
         options: Mapping[str, Any] | None = None,
-        where: Mapping[str, Any] | None = None,
+        where: Where | None = None,
         keep: bool = False,
         verify: bool = False,
         on_step: Tell | None = None,
@@ -517,7 +518,7 @@ class KnowledgeGraph:
         reader: str | None = None,
         *,
         options: Mapping[str, Any] | None = None,
-        where: Mapping[str, Any] | None = None,
+        where: Where | None = None,
         keep: bool = False,
         verify: bool = False,
         stop: Stop | None = None,
@@ -915,7 +916,7 @@ class ChatThread:
         reader: str | None = None,
         *,
         options: Mapping[str, Any] | None = None,
-        where: Mapping[str, Any] | None = None,
+        where: Where | None = None,
         verify: bool = False,
         on_step: Tell | None = None,
         on_text: Hear | None = None,

@@ -25,7 +25,6 @@ moved
 text
 shown
 errors records
-text.locations
 settings
 query prompt concurrency
 neo4j

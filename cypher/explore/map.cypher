@@ -5,10 +5,9 @@
 // mode: read
 // param $limit: int: how many entities
 // param $least: int: the fewest facts of an entity
-// param $types: list<string>: entities of these types only; empty for all, as the following
+// param $types: list<string>: entities of these types only; empty for all, as the two others
 // param $communities: list<string>: ids of communities that entities are in, or in one inside of
-// param $documents: list<string>: ids of documents that name the entities
-// param $where: list<map>: property, values: metadata of such a document, one of the values each
+// param $documents: list<string>: ids of documents of which one names the entities; null: of all
 // param $relations: list<string>: types of relations that entities have, and that lines stand for
 // returns: entities, communities, nodes, relations
 MATCH (e:Entity)
@@ -18,11 +17,10 @@ WHERE (size($types) = 0 OR e.type IN $types)
       MATCH (e)-[:MEMBER_OF]->(:Community)-[:PARENT]->{0,20}(c:Community)
       WHERE c.id IN $communities
     })
-  AND (size($documents) + size($where) = 0
+  AND ($documents IS NULL
     OR EXISTS {
       MATCH (e)-[:FROM_CHUNK]->(:Chunk)-[:FROM_DOCUMENT]->(d:Document)
-      WHERE (size($documents) = 0 OR d.id IN $documents)
-        AND all(asked IN $where WHERE any(value IN [] + d[asked.property] WHERE value IN asked.values))
+      WHERE d.id IN $documents
     })
   AND (size($relations) = 0
     OR EXISTS {

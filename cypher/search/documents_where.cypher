@@ -1,8 +1,16 @@
-// The documents whose metadata fit: of each property one of the values that are asked for, or a list with one of them.
+// The documents whose metadata fit: of each clause one term holds. A term compares a property, or each item of its list,
+// with values of which one has to fit; nothing fits where there is no such property.
 // mode: read
-// param $where: list<map>: property, values
+// param $where: list<map>: lists of terms: property, is, values, not
 // returns: id, uri
 MATCH (d:Document)
-WHERE all(asked IN $where WHERE any(value IN [] + d[asked.property] WHERE value IN asked.values))
+WHERE all(clause IN $where WHERE any(term IN clause WHERE term.not <> coalesce(
+  any(value IN [] + d[term.property] WHERE any(asked IN term.values WHERE CASE term.is
+    WHEN '<' THEN value < asked
+    WHEN '<=' THEN value <= asked
+    WHEN '>' THEN value > asked
+    WHEN '>=' THEN value >= asked
+    ELSE value = asked
+  END)), false)))
 RETURN d.id AS id, d.uri AS uri
 ORDER BY id

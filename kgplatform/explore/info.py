@@ -16,6 +16,7 @@ from urllib.parse import quote
 from kgplatform.errors import InputError
 from kgplatform.explore.runs import CallStatistics
 from kgplatform.extract.schema import Expansion, Schema
+from kgplatform.neo4j.filters import Where
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import MetadataValue, Statement, metadata_name, metadata_of, with_location
 from kgplatform.shown import file_of
@@ -358,7 +359,7 @@ class MapFilter:
     documents: tuple[str, ...] = ()
     relations: tuple[str, ...] = ()
     least: int = 0
-    where: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    where: Where = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ from kgplatform.explore.info import (
 from kgplatform.explore.map import map_of
 from kgplatform.explore.profile import Profile, profile_of, questions
 from kgplatform.explore.runs import ThreadInfo, Turn, check_thread, cited_in_order, kept_statements
-from kgplatform.neo4j.metadata import conditions
+from kgplatform.neo4j.filters import documents_where
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Citation
 from kgplatform.text import WORD_RUN, node_id, normalise_name, rejoin, tidy, unknown
@@ -317,7 +317,11 @@ class Look:
         """
         asked = only or MapFilter()
         given = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(asked).items()}
-        given["where"] = conditions(asked.where)
+        if given.pop("where"):
+            fitting = documents_where(self._store, asked.where)
+            given["documents"] = [id for id in fitting if not asked.documents or id in asked.documents]
+        elif not asked.documents:
+            given["documents"] = None
         (row,) = self._store.read("explore/map", limit=_at_least(limit, 1), **given)
         return map_of(row["entities"], row["communities"], row["nodes"], row["relations"])
 

@@ -16,8 +16,7 @@ from pathlib import PurePath
 from typing import Any
 from uuid import UUID
 
-from kgplatform.errors import InputError, wrong_value
-from kgplatform.records import METADATA, MetadataValue
+from kgplatform.records import MetadataValue
 from kgplatform.text import in_word, tidy, without_controls, without_lone_surrogates
 
 _IN_NAMES = "_ -."
@@ -50,11 +49,11 @@ def flat(given: Mapping[Any, Any]) -> Flat:
     found = Flat(kept, [], [])
     for name, value in given.items():
         try:
-            one = _value(value)
+            one = value_of(value)
         except ValueError:
             found.left_out.append(str(name))
             continue
-        if one is not None and (key := _name(str(name))):
+        if one is not None and (key := kept_name(str(name))):
             kept[key] = one
             if isinstance(one, list) and isinstance(one[0], str) and not all(isinstance(_item(v), str) for v in value):
                 found.as_texts.append(str(name))
@@ -67,35 +66,14 @@ def is_missing(value: object) -> bool:
     return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
 
 
-def conditions(where: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """``where`` as ``search/documents_where`` wants it: of each property the values, any of which will do. Raises
-    ``InputError`` for what can be no metadata."""
-    if not isinstance(where, Mapping):  # as of a filter of the map, which nothing looked at before
-        raise wrong_value("where", where, "it must be a dictionary")
-    found = []
-    for name, value in where.items():
-        values = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
-        kept = [item for item in map(_wanted, values) if item is not None]
-        if not _name(str(name)) or not kept or len(kept) < len(values):
-            raise InputError(f"where: {name}={value!r:.100} cannot be used: give a text, a number, a date or a list.")
-        found.append({"property": METADATA + _name(str(name)), "values": kept})
-    return found
-
-
-def _wanted(value: object) -> MetadataValue | None:
-    try:
-        return None if isinstance(value, list | tuple | dict) else _value(value)
-    except ValueError:
-        return None
-
-
-def _name(name: str) -> str:
+def kept_name(name: str) -> str:
+    """``name`` as metadata are kept under it; empty where nothing of it can be a name."""
     kept = "".join(each if in_word(each) or each in _IN_NAMES else "_" for each in tidy(name))
     return kept[:_LONGEST_NAME].strip()
 
 
-def _value(value: Any) -> MetadataValue | None:
-    """None where it says nothing. Raises ``ValueError`` for what is not flat, or too long."""
+def value_of(value: Any) -> MetadataValue | None:
+    """``value`` as metadata; None where it says nothing. Raises ``ValueError`` for what is not flat, or too long."""
     if isinstance(value, list | tuple | set | frozenset):
         items: list[Any] = [item for item in map(_item, value) if item is not None]
         if len(items) > _MOST_ITEMS:

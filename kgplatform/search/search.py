@@ -12,9 +12,8 @@ import numpy as np
 
 from kgplatform.errors import InputError
 from kgplatform.models.embed import Embedder
-from kgplatform.neo4j.metadata import conditions
 from kgplatform.neo4j.store import Row, Store
-from kgplatform.records import FoundCommunity, FoundFact, FoundPassage, FoundPath, SearchResult, metadata_name
+from kgplatform.records import FoundCommunity, FoundFact, FoundPassage, FoundPath, SearchResult
 from kgplatform.search.found import (
     SPARE,
     Found,
@@ -48,7 +47,7 @@ from kgplatform.search.routes import (
     walk,
     with_terms,
 )
-from kgplatform.text import did_you_mean, listed, passage_title, title_key, type_key, unknown
+from kgplatform.text import passage_title, title_key, type_key, unknown
 
 SEARCHES = ("all", *ROUTES)
 
@@ -401,20 +400,6 @@ def _key(item: FoundPassage | FoundFact | FoundPath | FoundCommunity) -> Hashabl
 
 ROUTES_WITHIN = ("all", "bm25", "dense", "hybrid", "passage", "triple")
 """Those that compare passages and facts; the others walk over the whole graph."""
-
-
-def documents_where(store: Store, where: Mapping[str, Any]) -> list[str]:
-    """The ids of the documents whose metadata are as ``where`` says: "author" is one of its values, and so is "year".
-    Raises ``InputError`` for what can be no metadata, and for a name that no document has."""
-    asked = conditions(where)
-    found = [str(row["id"]) for row in store.read("search/documents_where", where=asked)]
-    if not found:
-        known = [metadata_name(row["name"]) for row in store.read("search/metadata_names")]
-        for name in (metadata_name(each["property"]) for each in asked):
-            if name not in known:
-                has = f"The documents have {listed(known)}." if known else "No document has any."
-                raise InputError(f'No document has metadata "{name}".{did_you_mean(name, known)} {has}', "where")
-    return found
 
 
 def _within(

@@ -325,9 +325,9 @@ def test_how_long_a_call_took(store: Store) -> None:
     assert (Look(store).seconds_per_call("m"), Look(store).seconds_per_call("other")) == (3.0, None)
 
 
-def test_a_filter_of_the_map_that_is_no_dictionary_is_refused(store: Store) -> None:
-    with pytest.raises(InputError, match="where='Verne' cannot be used: it must be a dictionary"):
-        Look(store).map(only=MapFilter(where="Verne"))  # type: ignore[arg-type]  # on purpose
+def test_a_filter_of_the_map_that_is_no_condition_is_refused(store: Store) -> None:
+    with pytest.raises(InputError, match="where=5 cannot be used: it must be a condition or a dictionary"):
+        Look(store).map(only=MapFilter(where=5))  # type: ignore[arg-type]  # on purpose
 
 
 ODD = ("`) DETACH DELETE n //", 'O\'Brien "Bob" \\', "שלום עולם", "🚢🌊", "長江 大橋", "x" * 500)

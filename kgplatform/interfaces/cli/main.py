@@ -29,8 +29,8 @@ from kgplatform.interfaces.cli.shared import (
     TopK,
     Where,
     connect_to,
+    joined,
     json_or_text,
-    metadata_of,
     named_texts,
     note,
     open_at,
@@ -188,9 +188,8 @@ def search(
     """Find the passages and facts nearest to a question, with citations. Uses no language model."""
     from kgplatform.interfaces.cli.show import answers, terminal
 
-    wanted = metadata_of(where)
     with terminal.ProgressLines(), connect_to(home) as graph:
-        result = graph.search(question, route=route, top_k=top_k, where=wanted)
+        result = graph.search(question, route=route, top_k=top_k, where=joined(where))
     terminal.show(as_json, result, partial(answers.show_search, all_facts=facts))
 
 

@@ -65,21 +65,27 @@ Where = Annotated[
     list[str] | None,
     typer.Option(
         "--where",
-        metavar="NAME=VALUE",
-        help="Only documents with this metadata. May be repeated: several values of one name are alternatives.",
+        metavar="CONDITION",
+        help="Only documents with this metadata: author=Verne, 'year >= 1869 and not draft'. May be repeated: all must "
+        "hold; several values of one name are alternatives.",
     ),
 ]
 
 
-def metadata_of(given: Sequence[str] | None) -> dict[str, list[Any]]:
-    """What ``--where`` asks for: a value that is written as a number, or as true or false, is meant as that, too."""
-    wanted: dict[str, list[Any]] = {}
-    for name, text in named_texts(given, "--where"):
-        if not (value := text.strip()):
-            raise InputError(f"--where {name}={text} has no value.")
-        read = json_or_text(value)
-        wanted.setdefault(name, []).extend([value, read] if isinstance(read, int | float) else [value])
-    return wanted
+_ONE_VALUE = re.compile(r"([^=<>!()`\"']+)=\s*([^\s=<>!()\"'][^=<>!()\"]*)")
+
+
+def joined(conditions: Sequence[str] | None) -> str:
+    """What ``--where`` asks for as one condition. ``NAME=VALUE`` is one of the values that this name is given."""
+    values: dict[str, list[str]] = {}
+    others = []
+    for each in conditions or ():
+        found = _ONE_VALUE.fullmatch(each)
+        if found is None or re.search(r"\s(and|or)\s", each, re.IGNORECASE):
+            others.append(f"({each})")
+        else:
+            values.setdefault(found[1].strip(), []).append('"{}"'.format(found[2].strip().replace("\\", "\\\\")))
+    return " and ".join([*(f"`{name}` in ({', '.join(some)})" for name, some in values.items()), *others])
 
 
 def known_extractor(name: str | None) -> str | None:

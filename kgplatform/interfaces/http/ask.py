@@ -148,7 +148,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
 router = APIRouter(prefix="/api")
 
 _LONGEST_QUESTION = 20_000
-_WHERE = "Only documents with this metadata: each name with a value, or with a list of alternatives."
+_WHERE = "Only documents with this metadata: a condition, or each name with a value or a list of alternatives."
 _VERIFY = "Have the model check each statement; `supported` tells whether the cited sentences support it."
 _LONGEST_STATEMENT = 100_000
 _LONGEST_ANSWER = 100_000
@@ -161,7 +161,7 @@ class SearchBody(Sent):
     question: str = Field(max_length=_LONGEST_QUESTION)
     route: str = Field("all", description="One of the routes of /api/about.")
     top_k: int = Field(10, ge=1, le=1000, description="Number of passages and facts.")
-    where: dict[str, Any] = Field({}, description=_WHERE)
+    where: dict[str, Any] | str = Field({}, description=_WHERE)
 
 
 class EarlierTurn(Sent):
@@ -177,7 +177,7 @@ class TurnBody(Sent):
     question: str = Field(max_length=_LONGEST_QUESTION)
     reader: str | None = Field(None, description="One of the readers of /api/about; default: the first.")
     options: dict[str, Any] = Field({}, description="Options of the reader (see /api/about); null: the default.")
-    where: dict[str, Any] = Field({}, description=_WHERE)
+    where: dict[str, Any] | str = Field({}, description=_WHERE)
     verify: bool = Field(False, description=_VERIFY)
 
 

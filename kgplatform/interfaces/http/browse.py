@@ -154,8 +154,8 @@ async def graph_map(
     except ValueError:
         asked = where
     refuse_half_pairs(asked)
-    if not isinstance(asked, dict | None):
-        raise InputError(f"where={where:.100} cannot be used: give a JSON object.")
+    if not isinstance(asked, dict | str | None):
+        raise InputError(f"where={where:.100} cannot be used: give a condition, or a JSON object.")
     only = MapFilter(
         types=tuple(type or ()),
         communities=tuple(community or ()),

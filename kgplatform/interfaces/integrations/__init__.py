@@ -6,33 +6,60 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from kgplatform.client import Where
 from kgplatform.errors import InputError
 from kgplatform.records import FoundFact, FoundPassage
 
+_SIGNS = {"$eq": "=", "$ne": "!=", "$lt": "<", "$lte": "<=", "$gt": ">", "$gte": ">=", "$in": "in", "$nin": "not in"}
+_JOINTS = {"$and": " and ", "$or": " or "}
 
-def where_of(filters: Mapping[str, Any] | None, where: Mapping[str, Any] | None = None) -> Mapping[str, Any] | None:
+
+def where_of(filters: Mapping[str, Any] | None, where: Where | None = None) -> Where | None:
     """``filters`` as neo4j-graphrag and LangChain write them, and ``where``, both of which must fit, as ``where``:
-    ``{"author": "Verne", "year": {"$in": [1869, 1870]}}``.
+    ``{"$or": [{"author": "Verne"}, {"year": {"$gte": 1869}}]}``. Raises ``InputError`` for an operator that is none."""
+    if not filters:
+        return where or None
+    both = [_condition(filters)]
+    if where:
+        both.append(f"({where})" if isinstance(where, str) else _condition(where))
+    return " and ".join(both)
 
-    Raises ``InputError`` for other operators than ``$eq``, ``$in`` and ``$and``, and for a name that comes twice.
-    """
-    found = dict(where or {})
-    for name, wanted in (filters or {}).items():
-        if name == "$and" and isinstance(wanted, Sequence):
-            for part in wanted:
-                found = dict(where_of(part, found) or {})
+
+def _condition(filters: Any) -> str:
+    """``filters`` as a condition in brackets."""
+    if not isinstance(filters, Mapping) or not filters:
+        raise _unusable(filters)
+    parts = []
+    for name, wanted in filters.items():
+        if name in _JOINTS and isinstance(wanted, Sequence) and wanted and not isinstance(wanted, str):
+            parts.append(f"({_JOINTS[name].join(map(_condition, wanted))})")
             continue
-        operator, value = (
-            next(iter(wanted.items())) if isinstance(wanted, Mapping) and len(wanted) == 1 else ("", wanted)
-        )
-        if isinstance(wanted, Mapping) and operator not in ("$eq", "$in") or str(name).startswith("$"):
-            raise InputError(
-                f"The filter {{{name!r}: {wanted!r:.100}}} cannot be used: only values, $eq, $in and $and."
-            )
-        if name in found:
-            raise InputError(f"{name} is filtered twice. Name its values once, in a list.")
-        found[name] = value
-    return found or None
+        compared = wanted if isinstance(wanted, Mapping) else {"$in" if _is_list(wanted) else "$eq": wanted}
+        for operator, value in compared.items():
+            if str(name).startswith("$") or "`" in str(name) or operator not in _SIGNS:
+                raise _unusable({name: wanted})
+            values = [_literal(item) for item in value] if _is_list(value) else [_literal(value)]
+            written = f"({', '.join(values)})" if operator in ("$in", "$nin") else values[0]
+            if value is None or not values or (len(values) > 1 and operator not in ("$in", "$nin")):
+                raise _unusable({name: wanted})
+            parts.append(f"`{name}` {_SIGNS[operator]} {written}")
+    return f"({' and '.join(parts)})"
+
+
+def _unusable(filters: object) -> InputError:
+    able = ", ".join((*_SIGNS, *_JOINTS))
+    return InputError(f"The filter {filters!r:.100} cannot be used: give names with values; the operators are {able}.")
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, list | tuple | set | frozenset)
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, bool | int | float):
+        return str(value).lower()
+    text = str(value).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{text}"'
 
 
 def passage_metadata(passage: FoundPassage) -> dict[str, Any]:

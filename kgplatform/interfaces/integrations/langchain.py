@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from kgplatform import IngestReport, Schema
-from kgplatform.client import MODES, KnowledgeGraph
+from kgplatform.client import MODES, KnowledgeGraph, Where
 from kgplatform.concurrency.files import write_atomically
 from kgplatform.errors import InputError, SettingError, to_install
 from kgplatform.explore.info import named_documents
@@ -55,7 +55,7 @@ class KgRetriever(BaseRetriever):
     route: str = "all"
     top_k: int = 10
     facts: bool = False
-    where: dict[str, Any] | None = None
+    where: Where | None = None
     filter: dict[str, Any] | None = None
 
     def __init__(self, graph: KnowledgeGraph, *, k: int | None = None, **more: Any) -> None:
@@ -74,7 +74,7 @@ class KgRetriever(BaseRetriever):
         top_k: int | None = None,
         k: int | None = None,
         route: str | None = None,
-        where: dict[str, Any] | None = None,
+        where: Where | None = None,
         filter: dict[str, Any] | None = None,
     ) -> list[Document]:
         count = next(each for each in (top_k, k, self.top_k) if each is not None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from kgplatform.client import KnowledgeGraph
+from kgplatform.client import KnowledgeGraph, Where
 from kgplatform.errors import InputError, SettingError, to_install
 from kgplatform.interfaces.integrations import fact_metadata, passage_metadata, where_of
 
@@ -39,7 +39,7 @@ class KgRetriever(BaseRetriever):
         top_k: int = 10,
         *,
         facts: bool = False,
-        where: dict[str, Any] | None = None,
+        where: Where | None = None,
         filters: MetadataFilters | None = None,
         **more: Any,
     ) -> None:
@@ -70,19 +70,26 @@ class KgRetriever(BaseRetriever):
 
 _OPERATORS = {
     FilterOperator.EQ: "$eq",
+    FilterOperator.NE: "$ne",
+    FilterOperator.LT: "$lt",
+    FilterOperator.LTE: "$lte",
+    FilterOperator.GT: "$gt",
+    FilterOperator.GTE: "$gte",
     FilterOperator.IN: "$in",
     FilterOperator.ANY: "$in",
+    FilterOperator.NIN: "$nin",
     FilterOperator.CONTAINS: "$eq",
 }
 """Of lists too: a document has a value if its list does."""
+_JOINTS = {FilterCondition.AND: "$and", FilterCondition.OR: "$or", None: "$and"}
 
 
 def _plain(each: MetadataFilter | MetadataFilters) -> dict[str, Any]:
     """Their filters as dictionaries. Raises ``InputError`` for what they can ask and ``where`` cannot."""
     if isinstance(each, MetadataFilters):
-        if each.condition not in (FilterCondition.AND, None):
-            raise InputError(f"Filters joined by {each.condition} cannot be used: all of them must fit.")
-        return {"$and": [_plain(inner) for inner in each.filters]}
+        if each.condition not in _JOINTS:
+            raise InputError(f"Filters joined by {each.condition} cannot be used: join them by AND or OR.")
+        return {_JOINTS[each.condition]: [_plain(inner) for inner in each.filters]}
     if each.operator not in _OPERATORS:
         able = ", ".join(operator.value for operator in _OPERATORS)
         raise InputError(f"A filter with {each.operator.value} cannot be used: the operators are {able}.")

@@ -216,7 +216,7 @@ def search(page: Page, question: str, route: str) -> None:
 
 
 def test_search_alone_shows_best_sentences_and_folds_away_what_is_off_the_question(
-    page: Page, explorer: str, sample: KnowledgeGraph
+    page: Page, explorer: str, sample: KnowledgeGraph, allowed_errors: list[str]
 ) -> None:
     question = "Who designed the Great Eastern?"
     found = sample.search(question)
@@ -243,6 +243,10 @@ def test_search_alone_shows_best_sentences_and_folds_away_what_is_off_the_questi
     kept = evidence.last.locator("li.passage > button.place")
     expect(kept.first).to_be_visible()
     assert all(each.startswith("Cyrus Field, ") for each in kept.all_text_contents())
+    allowed_errors.append("422")
+    page.get_by_label("And that fit").fill("subject = people or or")
+    search(page, CAPTAIN, "all")
+    expect(page.get_by_text("where cannot be read at or) (character ")).to_be_visible()
 
 
 def test_options_of_a_reader(page: Page, explorer: str) -> None:

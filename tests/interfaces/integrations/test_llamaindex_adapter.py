@@ -65,8 +65,12 @@ def test_their_documents_go_in_and_are_found_by_their_metadata(kg: KnowledgeGrap
     assert (found.text, found.node.metadata["file_path"]) == ("Note 2 on the cable.", "2.md")
     second = MetadataFilters(filters=[MetadataFilter(key="year", value=[2, 3], operator=FilterOperator.IN)])
     assert KgRetriever(kg, filters=MetadataFilters(filters=[second])).retrieve("the cable") == [found]
-    later = MetadataFilters(filters=[MetadataFilter(key="year", value=1, operator=FilterOperator.GT)])
-    either = MetadataFilters(filters=[], condition=FilterCondition.OR)
-    for wrong, said in ((later, "A filter with > cannot be used"), (either, "all of them must fit")):
+    later = MetadataFilter(key="year", value=1, operator=FilterOperator.GT)
+    first = MetadataFilter(key="year", value=1, operator=FilterOperator.LT)
+    either = MetadataFilters(filters=[first, later], condition=FilterCondition.OR)
+    assert found in KgRetriever(kg, filters=either).retrieve("the cable")
+    like = MetadataFilters(filters=[MetadataFilter(key="year", value="1", operator=FilterOperator.TEXT_MATCH)])
+    neither = MetadataFilters(filters=[first], condition=FilterCondition.NOT)
+    for wrong, said in ((like, "A filter with text_match cannot be used"), (neither, "join them by AND or OR")):
         with pytest.raises(InputError, match=said):
             KgRetriever(kg, filters=wrong)

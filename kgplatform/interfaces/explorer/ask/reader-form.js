@@ -131,14 +131,24 @@ export class OnlyDocuments {
     this.rows = el("div", { class: "only-rows", on: { change: () => this.#tell() } });
     this.note = el("p", { class: "muted" });
     this.more = button("plus", "Another", () => this.#add().focus(), { class: "quiet small", hidden: true });
+    const id = freshId("condition");
+    this.condition = el("input", { id, type: "text", placeholder: "year >= 1869 and not draft", on: { change: () => this.#tell() } });
+    this.written = el("span", { class: "field", hidden: true }, el("label", { for: id }, "And that fit"), this.condition);
     this.chosen = el("span", {}, "…");
     this.element = el("details", { class: "options only-documents", on: { toggle: () => this.element.open && this.#load() } },
-      el("summary", {}, icon("down"), el("span", {}, "Only documents with ", this.chosen)), this.note, this.rows, this.more);
+      el("summary", {}, icon("down"), el("span", {}, "Only documents with ", this.chosen)), this.note, this.rows, this.more, this.written);
     aboutChanges.addEventListener("change", () => (this.isOld = true));
   }
 
-  /** What was chosen, as the server wants it: of each name its values, any of which will do. */
+  /** What was chosen and written, as the condition that the server wants. */
   get where() {
+    const chosen = Object.entries(this.#chosen).map(([name, values]) => `\`${name}\` in (${values.map((each) => JSON.stringify(each)).join(", ")})`);
+    const written = this.condition.value.trim();
+    return [...chosen, ...(written ? [`(${written})`] : [])].join(" and ");
+  }
+
+  /** Of each name that was chosen its values, any of which will do. */
+  get #chosen() {
     const where = {};
     for (const row of this.rows.children) {
       const [name, value] = [row.querySelector(".only-name").value, row.querySelector(".only-value").selectedOptions[0]];
@@ -155,7 +165,8 @@ export class OnlyDocuments {
 
   /** The choice, also where the rows are folded away. */
   #tell() {
-    this.chosen.textContent = Object.entries(this.where).map(([name, values]) => `${name} ${values.join(" or ")}`).join(", ") || "…";
+    const chosen = Object.entries(this.#chosen).map(([name, values]) => `${name} ${values.join(" or ")}`);
+    this.chosen.textContent = [...chosen, this.condition.value.trim()].filter(Boolean).join(", ") || "…";
   }
 
   async #load() {
@@ -163,7 +174,7 @@ export class OnlyDocuments {
     this.isOld = false;
     try {
       ({ names: this.known } = await get("api/metadata"));
-      this.more.hidden = !this.known.length;
+      this.more.hidden = this.written.hidden = !this.known.length;
       if (!this.known.length) this.note.textContent = "The documents have no metadata, such as an author or a year.";
       else if (!this.rows.children.length) this.#add();
     } catch (fault) {
