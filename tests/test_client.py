@@ -78,6 +78,7 @@ def test_a_server_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
     cases: list[tuple[dict[str, Any], type[KgError], str]] = [
         ({"neo4j_password": "wrong"}, ServerError, "Check NEO4J_USERNAME and NEO4J_PASSWORD"),
         ({"neo4j_uri": "bolt://127.0.0.1:9"}, ServerError, "bolt://127.0.0.1:9"),
+        ({"neo4j_uri": "neo4j://127.0.0.1:9"}, ServerError, "127.0.0.1:9"),
         ({"neo4j_uri": "http://127.0.0.1:7474"}, KgError, "NEO4J_URI.*bolt://"),
         ({"neo4j_uri": "bolt://"}, KgError, "NEO4J_URI"),
         ({"neo4j_database": "nowhere"}, KgError, "nowhere"),

@@ -174,7 +174,7 @@ def test_what_the_demo_prints_is_what_the_readme_shows() -> None:
 PAPERS = sorted(next(DOCS.rglob("papers")).glob("*.md"))
 TESTS = {
     path.relative_to(ROOT / "tests").as_posix(): set(
-        re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), re.M)
+        re.findall(r"^ *def (test_\w+)", path.read_text(encoding="utf-8"), re.M)
     )
     for path in (ROOT / "tests").rglob("test_*.py")
 }

@@ -18,6 +18,7 @@ import psutil
 import pytest
 from bounded_children import children
 from bounded_work import die_once, fill, keep, noise, pid, steps
+from conftest import variables
 from stopped import Working, until
 
 from kgplatform.concurrency import system
@@ -25,7 +26,7 @@ from kgplatform.concurrency.files import claim, file_lock, write_atomically
 from kgplatform.concurrency.workers import BoundedCalls, ExceededError
 from kgplatform.errors import StoppedError
 from kgplatform.interfaces.uploads import safe_name
-from kgplatform.neo4j.store import Connection
+from kgplatform.neo4j.store import Connection, Store
 
 PACKAGE = Path(system.__file__).parent.parent
 _POSIX = re.compile(
@@ -108,13 +109,13 @@ def _opens_text(call: ast.Call) -> bool:
     return is_method and ((name == "read_text" and not call.args) or (name == "write_text" and len(call.args) < 2))
 
 
-def test_an_ingest_without_what_is_posix_alone(given_server: dict[str, str], tmp_path: Path) -> None:
+def test_an_ingest_without_what_is_posix_alone(neo4j_server: Connection, store: Store, tmp_path: Path) -> None:
     (tmp_path / "note.md").write_text("Cyrus Field founded the Atlantic Telegraph Company.", "utf-8")
     (tmp_path / "page.html").write_text("<p>Isambard Brunel designed the Great Eastern.</p>", "utf-8")
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT_POSIX + BOUNDS + INGEST],  # its home is in this folder, too
         cwd=tmp_path,
-        env={**os.environ, **given_server},
+        env={**os.environ, **variables(neo4j_server)},
         capture_output=True,
         text=True,
         check=False,
@@ -164,16 +165,6 @@ def test_a_process_is_told_by_when_it_began_and_a_zombie_is_gone() -> None:
         system.end_process(child.pid)
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
         assert [mark_of(child.pid) for mark_of in ways] == [None, None]
-
-
-@pytest.fixture
-def given_server(neo4j_server: Connection, store: object) -> dict[str, str]:
-    """The run's server, empty, as the environment names it."""
-    return {
-        "NEO4J_URI": neo4j_server.uri,
-        "NEO4J_USERNAME": neo4j_server.username,
-        "NEO4J_PASSWORD": neo4j_server.password,
-    }
 
 
 ENDLESS = "(a+)+$", "a" * 60 + "b"

@@ -7,6 +7,7 @@ from pathlib import Path
 import igraph
 import networkx
 import pytest
+from command_line import Run
 from graph_lines import Line, good, write
 
 from kgplatform.client import KnowledgeGraph
@@ -14,7 +15,8 @@ from kgplatform.errors import InputError, StoreError
 from kgplatform.exchange import exporter
 from kgplatform.exchange.elements import Node, Relationship, Spool, read_lines
 from kgplatform.exchange.exporter import cell_of, write_graphml
-from kgplatform.interfaces.cli.main import main
+
+pytest_plugins = ["command_line"]
 
 
 def refused(kg: KnowledgeGraph, path: Path, message: str) -> None:
@@ -217,17 +219,10 @@ def test_a_node_of_two_kinds(small: KnowledgeGraph, tmp_path: Path) -> None:
         small.export(tmp_path / "out.jsonl")
 
 
-def test_ctrl_c(
-    small: KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    connection = small.store.connection
-    monkeypatch.setenv("NEO4J_URI", connection.uri)
-    monkeypatch.setenv("NEO4J_PASSWORD", connection.password)
+def test_ctrl_c(small: KnowledgeGraph, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(exporter._WRITERS, "jsonl", lambda *_: signal.raise_signal(signal.SIGINT))
-    monkeypatch.setattr("sys.argv", ["kgplatform", "export", "out.jsonl"])
     (tmp_path / "out.jsonl").write_text("the old one")
-    with pytest.raises(SystemExit, match="1"):
-        main()
-    assert capsys.readouterr().err.endswith("\nStopped. out.jsonl is unchanged.\n")
+    done = run("export", "out.jsonl")
+    assert (done.code, done.err.endswith("\nStopped. out.jsonl is unchanged.\n")) == (1, True)
     assert (tmp_path / "out.jsonl").read_text() == "the old one"
     assert sorted(each.name for each in tmp_path.iterdir()) == ["g.jsonl", "out.jsonl"]

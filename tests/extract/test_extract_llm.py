@@ -20,7 +20,7 @@ from kgplatform.extract.llm import (
 )
 from kgplatform.extract.schema import EntityType, RelationType, Schema
 from kgplatform.extract.shape import read_extraction
-from kgplatform.models.chat import FREE_TEXT, Reply, Wanted
+from kgplatform.models.chat import Reply
 from kgplatform.models.reply import parse_reply
 from kgplatform.models.request import is_closed, json_schema
 from kgplatform.records import (
@@ -232,18 +232,6 @@ def test_a_passage_that_says_nothing_may_yield_nothing() -> None:
     assert is_full(passage_of("鲁迅生于绍兴。" * 3, 21)[0])
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        json.dumps([REPLY]),
-        json.dumps({"result": REPLY}),
-        json.dumps({key.title(): value for key, value in REPLY.items()}),
-    ],
-)  # fmt: skip
-def test_wrappings(answer: str) -> None:
-    assert extract(answer)[0] == READ
-
-
 def faults(content: dict[str, Any]) -> list[str]:
     return [each.kind for each in read_extraction(content).malformed]
 
@@ -423,13 +411,6 @@ def test_facts_are_sentences_or_stand_in_words_of_their_own(reply: Any) -> None:
     assert read_facts(chat, *passage_of(KEEPER), 1024) == Extraction(facts=FACTS)
 
 
-def test_facts_in_the_form_of_earlier_versions() -> None:
-    said = [{"text": "Mira Holt tends a light.", "key_elements": ["Mira Holt"]}]
-    for reply in (said, {"facts": said}):
-        found = read_facts(ScriptedChat([json.dumps(reply)]), *passage_of(KEEPER), 1024)
-        assert found.facts == (AtomicFact("Mira Holt tends a light.", ("Mira Holt",)),)
-
-
 def test_the_prompts_example_is_a_whole_reply() -> None:
     system = fact_messages(*passage_of(KEEPER), 100)[0]["content"]
     text = "Odo Brandt was a ferryman. In May he mended his old boat, since the mayor of Lindau had promised him "
@@ -448,31 +429,3 @@ def test_nothing_from_a_full_passage_is_asked_for_once_more() -> None:
     assert [call.stage for call in chat.calls] == [FACTS_STAGE, FACTS_STAGE]
     assert [call.wanted.tokens for call in chat.calls] == [1024, 1024]
     assert read_facts(ScriptedChat(["{}"]), *passage_of("* * *", 3), 1024) == Extraction(), "one that says nothing"
-
-
-class Forgetful(ScriptedChat):
-    """Remembers what it was told to forget."""
-
-    def __init__(self, *answers: str) -> None:
-        super().__init__(answers)
-        self.forgotten: list[int] = []
-
-    def forget(self, messages: list[dict[str, str]], *, wanted: Wanted = FREE_TEXT) -> None:
-        self.forgotten.append(len(messages))
-
-
-def test_nothing_twice_is_a_failure_that_the_cache_forgets() -> None:
-    chat = Forgetful("", "Sorry.")
-    with pytest.raises(ReplyError, match="in stage facts cannot be used"):
-        read_facts(chat, *passage_of(KEEPER), 1024)
-    assert len(chat.forgotten) == 2
-
-
-@pytest.mark.parametrize(("second", "facts"), [(FACTS_REPLY, 2), (FACTS_REPLY[:-20], 1), ("", 1)])
-def test_a_reply_at_its_length_limit_is_asked_for_with_more_room(second: str, facts: int) -> None:
-    """It is used where more room brings no more."""
-    cut_off = second != FACTS_REPLY
-    chat = ScriptedChat([Reply(FACTS_REPLY[:-20], Usage(1), cut_off=True), Reply(second, Usage(1), cut_off=cut_off)])
-    assert read_facts(chat, *passage_of(KEEPER), 1024).facts == FACTS[:facts]
-    assert [call.wanted.tokens for call in chat.calls] == [1024, 4096]
-    assert chat.calls[0].messages == chat.calls[1].messages

@@ -47,6 +47,8 @@ def saved(folder: Path, text: str, name: str = "mine.yaml") -> Path:
         ("مكان الميلاد", "مكانالميلاد", "مكان_الميلاد"),
         ("élève de", "ÉlèveDe", "ÉLÈVE_DE"),
         ("Ｆｉｌｍ", "Film", "FILM"),
+        ("人物", "人物", "人物"),
+        ("sails`]->() {x: 1} DELETE r //", "SailsX1DELETER", "SAILS_X_1_DELETE_R"),
     ],
 )
 def test_names_in_neo4j(name: str, label: str, relationship: str) -> None:

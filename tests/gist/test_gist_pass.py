@@ -220,25 +220,6 @@ def test_a_pause_that_fails_leaves_the_rest_for_the_next_run(store: Store, tmp_p
     assert len(assert_memory(well, "ten")) == 4
 
 
-def test_a_run_without_budget_keeps_what_was_paid_for(store: Store, tmp_path: Path) -> None:
-    """Three runs of three, three and two calls come to the graph of one run, and pay for eight."""
-    kg = opened(store, tmp_path / "home")
-    ingested(kg, tmp_path, {"ten.txt": TEN, "one.txt": paragraph("one", 30)})
-    kg.gist()
-    wanted = snapshot(store)
-    kg.cypher("MATCH (p:Page) DETACH DELETE p", write=True)
-    left = [3]
-    kg = opened(store, tmp_path / "home", budgeted(by_rules, left), concurrency=1)
-    for _ in range(2):
-        report = kg.gist()
-        assert (report.stopped, report.complete, report.failed) == ("The budget is used up.", False, [])
-        assert report.notes == ["Finished gists are kept. Make gists again with the same options to continue."]
-        left[0] = 3
-    assert kg.gist().complete
-    assert left == [1]
-    assert difference(snapshot(store), wanted) == []
-
-
 def test_a_model_that_fails_throughout_is_asked_no_more(store: Store, tmp_path: Path) -> None:
     """What was made before is kept; the next run goes on there."""
     asked: list[Messages] = []
@@ -638,7 +619,8 @@ def test_a_run_that_is_stopped_while_it_shrinks_goes_on(store: Store, tmp_path: 
     left = [15]
     kg = opened(store, tmp_path / "home", budgeted(in_short, left), concurrency=1)
     report = kg.gist(fit=60, shrink=shrink)
-    assert (report.stopped, report.complete) == ("The budget is used up.", False)
+    assert (report.stopped, report.complete, report.failed) == ("The budget is used up.", False, [])
+    assert report.notes == ["Finished gists are kept. Make gists again with the same options to continue."]
     left[0] = 1000
     assert kg.gist(fit=60, shrink=shrink).complete
     assert difference(snapshot(store), wanted) == []

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Run
 from corpora import difference, invented, put, put_jsonl
 from graph_state import snapshot
 from model_by_prompt import Prompt, budgeted
@@ -13,13 +14,14 @@ from model_by_prompt import Prompt, budgeted
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
 from kgplatform.ingest.facts_pass import BY_PASS
-from kgplatform.interfaces.cli import main as cli
 from kgplatform.models.chat import Reply
 from kgplatform.models.embed import HashEmbedder
-from kgplatform.neo4j.store import Connection, Store
+from kgplatform.neo4j.store import Store
 from kgplatform.prompt import Messages
 from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer, ScriptedChat
+
+pytest_plugins = ["command_line"]
 
 BY = "MATCH (c:Chunk) RETURN c.factsBy, count(*) ORDER BY c.factsBy"
 
@@ -219,34 +221,20 @@ def test_the_estimate_counts_the_pass(store: Store, tmp_path: Path) -> None:
 
 
 def test_the_command_reads_reports_and_counts(
-    store: Store,
-    neo4j_server: Connection,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    store: Store, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     invented(tmp_path / "notes", 1)
-    given = {"NEO4J_URI": neo4j_server.uri, "NEO4J_PASSWORD": neo4j_server.password, "KGPLATFORM_PASSAGE_TOKENS": "40"}
-    for name, value in (given | {"KGPLATFORM_EMBEDDER": "hash:64"}).items():
-        monkeypatch.setenv(name, value)
-
-    def run(*arguments: str) -> tuple[int, str]:
-        monkeypatch.setattr("sys.argv", ["kgplatform", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        printed = capsys.readouterr()
-        return int(ended.value.code or 0), printed.out or printed.err
-
-    assert run("ingest", str(tmp_path / "notes"), "--extractor", "local")[0] == 0
-    status, said = run("ingest", "--facts")
-    assert (status, "OPENAI_BASE_URL" in said) == (2, True)
+    monkeypatch.setenv("KGPLATFORM_PASSAGE_TOKENS", "40")
+    assert run("ingest", tmp_path / "notes", "--extractor", "local").code == 0
+    without = run("ingest", "--facts")
+    assert (without.code, "OPENAI_BASE_URL" in without.err) == (2, True)
     with OpenAIServer(by_rules) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        assert "3 language-model calls" in run("ingest", "--facts", "--estimate")[1]
-        status, said = run("ingest", "--facts")
-        assert (status, "atomic facts in 3 passages that the model read now" in said) == (0, True)
-        assert "Documents:" not in said
-        told = json.loads(run("ingest", "--facts", "--json")[1])
+        assert "3 language-model calls" in run("ingest", "--facts", "--estimate").out
+        done = run("ingest", "--facts")
+        assert (done.code, "atomic facts in 3 passages that the model read now" in done.out) == (0, True)
+        assert "Documents:" not in done.out
+        told = run("ingest", "--facts", "--json").document
         assert (told["facts_read"], told["facts_failed"], len(server.requests_to("/completions"))) == (0, [], 3)
-        assert "All passages of the graph already have atomic facts" in run("ingest", "--facts")[1]
-    assert "For GraphReader: " in run("stats")[1]
+        assert "All passages of the graph already have atomic facts" in run("ingest", "--facts").out
+    assert "For GraphReader: " in run("stats").out

@@ -11,7 +11,7 @@ import conftest
 import pytest
 from campaigns import more
 from conftest import wipe
-from corpora import difference, extracted, invented
+from corpora import difference, invented
 from graph_state import snapshot
 from killed_passes import Driver, Killer
 from model_by_prompt import Prompt
@@ -132,19 +132,3 @@ def test_a_killed_pass_for_facts(store: Store, tmp_path: Path, killed: Killer) -
         "only what was under way is asked for again"
     )
     assert difference(snapshot(store), wanted) == []
-
-
-def test_answers_that_were_kept_are_not_asked_for_again(store: Store, tmp_path: Path, killed: Killer) -> None:
-    """Killed when all have answered and before any of it is committed: the cache on disk has everything."""
-    files = invented(tmp_path / "notes", 4)
-    with OpenAIServer(extracted) as server:
-        model = {"openai_base_url": server.base_url}
-        kg = opened(store, tmp_path / "home", openai_base_url=server.base_url)
-        # The first call of all says that none is read yet: with the 13th, the 12th passage is.
-        killed(("extracting", 13), "ingest", [str(tmp_path / "notes")], extractor="llm", settings=model)
-        assert len(server.requests_to("/completions")) == 12
-        assert kg.ingest(files, extractor="llm").complete
-        assert len(server.requests_to("/completions")) == 12
-        used = kg.ledger.by_stage()["extract"]
-        assert (used.calls, used.input_tokens, used.output_tokens) == (0, 0, 0)
-        assert used.cached_calls > 0

@@ -272,21 +272,6 @@ def test_a_name_of_600_letters_is_no_name_and_is_counted(kg: KnowledgeGraph, tmp
     assert [row[0] for row in rows(kg, "MATCH (e:Entity) RETURN e.name")] == ["Ada"]
 
 
-def test_a_schema_may_not_take_our_names_nor_break_out(kg: KnowledgeGraph, tmp_path: Path) -> None:
-    schema = tmp_path / "schema.yaml"
-    schema.write_text(
-        "entities: ['Ship` {x: 1}) //', 人物]\nrelations: ['sails`]->() DELETE r //']\n", encoding="utf-8"
-    )
-    line = {
-        "document": "a.txt",
-        "entities": [{"name": "Petrel", "type": "Ship` {x: 1}) //"}, {"name": "鲁迅", "type": "人物"}],
-        "triples": [["Petrel", "sails`]->() DELETE r //", "鲁迅"]],
-    }
-    kg.ingest(put(tmp_path, {"a.txt": "Petrel 鲁迅"}), schema=schema, recorded=put_jsonl(tmp_path / "r.jsonl", [line]))
-    assert {"ShipX1", "人物"} <= set(kg.stats().nodes)
-    assert "SAILS_DELETE_R" in kg.stats().relationships
-
-
 @pytest.fixture(scope="module")
 def notes(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return invented(tmp_path_factory.mktemp("notes"), 6)
@@ -399,31 +384,6 @@ def test_bad_answers_are_asked_for_once_more_and_then_only_where_it_is_wished(
         assert [is_again(messages) for messages in asked] == [False, True, False, True]
         assert len(server.requests_to("/completions")) == 5 + 4
         assert rows(kg, "MATCH (c:Chunk) WHERE c.unreadBy IS NOT NULL RETURN c.id") == []
-
-
-def test_a_budget_stops_cleanly_and_goes_on(
-    undisturbed: Snapshot, store: Store, notes: list[Path], tmp_path: Path
-) -> None:
-    with OpenAIServer(extracted) as server:
-        home = tmp_path / "home"
-        report = paying(store, server, home, token_budget=4000).ingest(notes)
-        assert not report.complete
-        assert "budget of 4,000 tokens" in report.stopped
-        assert "a larger token_budget" in report.stopped
-        assert 0 < report.extracted < 18
-        assert report.failed == []
-        spent = sum(usage.input_tokens + usage.output_tokens for usage in report.usage.values())
-        assert 4000 <= spent < 4000 + 4 * 2000
-        done = rows(paying(store, server, home), "MATCH (c:Chunk {state: 'extracted'}) RETURN count(c)")
-        assert done == [[report.extracted]]
-        runs = 1
-        while not (report := paying(store, server, home, token_budget=4000).ingest(notes)).complete:
-            runs += 1
-            assert runs < 18
-        assert runs > 1
-        prompts = Counter(json.dumps(each.body["messages"]) for each in server.requests_to("/completions"))
-        assert (len(prompts), max(prompts.values())) == (18, 1)
-    assert difference(snapshot(store), undisturbed) == []
 
 
 def test_the_schema_grows_for_later_windows(store: Store, tmp_path: Path) -> None:

@@ -134,18 +134,22 @@ def test_workers_that_are_killed_leave_no_trace_and_pay_for_nothing_twice(
 
 
 def test_a_budget_holds_over_all_workers(undisturbed: Undisturbed, store: Store, tmp_path: Path) -> None:
-    """And one process reads what was left."""
+    """And one process reads what was left; no reply is paid for twice."""
     files, wanted_report, wanted = undisturbed
     half = sum(each.input_tokens + each.output_tokens for each in wanted_report.usage.values()) // 2
-    with OpenAIServer(extracted) as server:
+    prompts = Counter[str]()
+    with OpenAIServer(counting(prompts, 0)) as server:
         model = {"openai_base_url": server.base_url, "concurrency": 1}
         kg = opened(store, tmp_path / "home", token_budget=half, workers=2, **model)
         report = kg.ingest(files, extractor="llm")
         assert "budget" in report.stopped
-        assert 0 < report.extracted < report.passages
+        assert (0 < report.extracted < report.passages, report.complete, report.failed) == (True, False, [])
+        done = kg.cypher("MATCH (c:Chunk {state: 'extracted'}) RETURN count(c)").rows
+        assert done == [[report.extracted]]
         used = kg.ledger.total
         assert half <= used.input_tokens + used.output_tokens < 1.5 * half, "two were under way"
         assert opened(store, tmp_path / "home", **model).ingest(files, extractor="llm").complete
+    assert prompts.total() == len(prompts) == wanted_report.passages
     assert difference(snapshot(store), wanted) == []
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 from conftest import _OURS as OURS
+from conftest import variables
 
 from kgplatform.neo4j.store import Connection
 from kgplatform.settings import env_name
@@ -106,12 +107,7 @@ class Killer:
     ) -> None:
         self._process = process
         self._constants = dict(constants or {})
-        self._environment = {
-            "NEO4J_URI": server.uri,
-            "NEO4J_USERNAME": server.username,
-            "NEO4J_PASSWORD": server.password,
-            **_environment(settings),
-        }
+        self._environment = variables(server) | _environment(settings)
 
     def __call__(
         self,

@@ -25,6 +25,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import psutil
+from conftest import variables
 from corpora import difference, extracted, note
 from gists import by_rules
 from graph_state import Snapshot, snapshot
@@ -280,9 +281,7 @@ class Campaign:
         for name, text in operation.edits:
             self._put(name, text)
         environment = {
-            "NEO4J_URI": self._connection.uri,
-            "NEO4J_USERNAME": self._connection.username,
-            "NEO4J_PASSWORD": self._connection.password,
+            **variables(self._connection),
             "OPENAI_BASE_URL": self._address,
             "KGPLATFORM_HOME": str(self._here / "home"),
             "KGPLATFORM_PASSAGE_TOKENS": "40",

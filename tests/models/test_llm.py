@@ -184,11 +184,6 @@ class TestRetries:
                 assert {future.result().text for future in [first, *others]} == {"Hi."}
         assert len(server.requests_to("/chat/completions")) == 5
 
-    def test_a_wait_of_hours_is_not_waited_for(self) -> None:
-        words, server = refusal(Fault.rate_limit(7200))
-        assert "asks to wait 7200 s" in words
-        assert len(server.requests) == 1
-
     def test_no_more_calls_at_once_than_allowed(self) -> None:
         under_way, most, lock = 0, 0, threading.Lock()
         full = threading.Barrier(3)
@@ -219,6 +214,7 @@ class TestSentences:
             (Fault.refuse(400, "This model's maximum context length is 4096 tokens"), "KGPLATFORM_PASSAGE_TOKENS"),
             (Fault.refuse(429, "Quota", code="insufficient_quota"), "no credit left"),
             (Fault(status=400, body="plain words"), "refused the request"),
+            (Fault.rate_limit(7200), "asks to wait 7200 s"),
         ],
         ids=str,
     )
@@ -238,14 +234,8 @@ class TestSentences:
         chat.close()
 
     def test_a_content_filter_is_named_and_not_asked_twice(self) -> None:
-        fault = Fault(finish_reason="content_filter", text="")
-        with (
-            OpenAIServer(["x"], faults=[fault]) as server,
-            chatting(server) as client,
-            pytest.raises(ModelError, match="content filter"),
-        ):
-            client.send(HELLO, stage="extract")
-        assert len(server.requests) == 1
+        said, server = refusal(Fault(finish_reason="content_filter", text=""))
+        assert ("content filter" in said, len(server.requests)) == (True, 1)
 
     def test_the_key_and_a_password_in_the_address_stay_hidden(self, caplog: pytest.LogCaptureFixture) -> None:
         caplog.set_level(logging.DEBUG)
@@ -336,7 +326,7 @@ class TestCache:
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
         assert stat.S_IMODE(folder.stat().st_mode) == stat.S_IMODE(file.parent.stat().st_mode) == 0o700
 
-    def test_other_questions_models_modes_and_servers_are_other_entries(self, tmp_path: Path) -> None:
+    def test_other_questions_models_modes_parameters_and_servers_are_other_entries(self, tmp_path: Path) -> None:
         def answer(messages: Messages) -> str:
             return messages[0]["content"]
 
@@ -348,9 +338,11 @@ class TestCache:
                 client.send(HELLO, stage="another stage")
             with chatting(server, tmp_path, chat_model="large") as client:
                 client.send(HELLO, stage="s")
+            with chatting(server, tmp_path, chat_parameters={"reasoning_effort": "low"}) as client:
+                client.send(HELLO, stage="s")
             with chatting(other, tmp_path) as client:
                 client.send(HELLO, stage="s")
-        assert len(self.files(tmp_path)) == 5
+        assert len(self.files(tmp_path)) == 6
 
     @pytest.mark.parametrize("content", ['{"key": "', "null", '{"key": "x", "text": "wrong"}', "[" * 99999])
     def test_a_broken_file_is_replaced(self, tmp_path: Path, content: str) -> None:

@@ -182,13 +182,6 @@ class TestParameters:
         with pytest.raises(SettingError, match="KGPLATFORM_CHAT_PARAMETERS"):
             load_settings()
 
-    def test_other_parameters_are_another_question_for_the_cache(self, tmp_path: Path) -> None:
-        with OpenAIServer(["one", "two"]) as server:
-            for effort in ("low", "high", "low"):
-                with chatting(server, tmp_path, chat_parameters={"reasoning_effort": effort}) as chat:
-                    chat.send(HELLO, stage="s")
-        assert len(server.requests) == 2
-
     def test_a_parameter_of_the_users_that_is_refused_is_an_error(self) -> None:
         words = "Unknown parameter: 'reasoning_effort'."
         with (

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from stopped import until
 
 from kgplatform.concurrency.system import machine
 from kgplatform.errors import InputError, StoreError
@@ -13,14 +14,6 @@ from kgplatform.neo4j.passes import Pass, Turn, refuse_meanwhile, wait_meanwhile
 from kgplatform.neo4j.store import Store
 
 MUCH = 60.0
-
-
-def until(told: list[str], word: str) -> None:
-    """Wait until somebody has said that."""
-    end = time.monotonic() + MUCH
-    while word not in told:
-        assert time.monotonic() < end, f"{word!r} was not said, but {told}"
-        time.sleep(0.02)
 
 
 class Run:
@@ -65,16 +58,16 @@ def nodes(store: Store) -> int:
 def test_one_alone_at_a_time_in_the_order_of_asking(store: Store) -> None:
     told = list[str]()
     first = Run(store, "remove", told, "first")
-    until(told, "first has it")
+    until(lambda: "first has it" in told)
     second = Run(store, "ingest", told, "second")
-    until(told, "second waits: waiting for a removal")
+    until(lambda: "second waits: waiting for a removal" in told)
     third = Run(store, "remove", told, "third")
-    until(told, "third waits: waiting for a removal")
+    until(lambda: "third waits: waiting for a removal" in told)
     first.end()
-    until(told, "second has it")
+    until(lambda: "second has it" in told)
     assert "third has it" not in told
     second.end()
-    until(told, "third has it")
+    until(lambda: "third has it" in told)
     third.end()
     assert nodes(store) == 0, "nothing is left when all are over"
 
@@ -86,7 +79,7 @@ def test_those_that_share_give_way(store: Store) -> None:
         with quiet(store, "ingest", "shared") as other:
             assert not one.others_wait()
             removal = Run(store, "remove", told, "removal")
-            until(told, "removal waits: waiting for an ingest")
+            until(lambda: "removal waits: waiting for an ingest" in told)
             time.sleep(0.4)  # it is looked at several times a second
             assert one.others_wait()
             assert other.others_wait()
@@ -106,18 +99,18 @@ def test_a_tree_waits_for_a_whole_ingest_and_what_comes_after_it_for_the_tree(st
     with quiet(store, "ingest") as ingest:
         ingest.share()
         tree = Run(store, "tree", told, "tree")
-        until(told, "tree waits: waiting for an ingest")
+        until(lambda: "tree waits: waiting for an ingest" in told)
         removal = Run(store, "remove", told, "removal")
-        until(told, "removal waits: waiting for an ingest")
+        until(lambda: "removal waits: waiting for an ingest" in told)
         time.sleep(0.4)
         assert not ingest.others_wait(), "what waits for its end is not helped by a pause"
         ingest.alone()
         assert "tree has it" not in told
         assert "removal has it" not in told
-    until(told, "tree has it")
+    until(lambda: "tree has it" in told)
     assert "removal has it" not in told
     tree.end()
-    until(told, "removal has it")
+    until(lambda: "removal has it" in told)
     removal.end()
 
 
@@ -125,17 +118,17 @@ def test_gists_run_beside_everything_but_gists_and_what_changes_all(store: Store
     told = list[str]()
     with quiet(store, "remove"):
         gist = Run(store, "gist", told, "gist", "beside")
-        until(told, "gist has it")
+        until(lambda: "gist has it" in told)
     with quiet(store, "tree"):
         pass
     another = Run(store, "gist", told, "another", "beside")
-    until(told, "another waits: waiting for writing gists")
+    until(lambda: "another waits: waiting for writing gists" in told)
     again = Run(store, "reembed", told, "reembed")
-    until(told, "reembed waits: waiting for writing gists")
+    until(lambda: "reembed waits: waiting for writing gists" in told)
     gist.end()
-    until(told, "another has it")
+    until(lambda: "another has it" in told)
     another.end()
-    until(told, "reembed has it")
+    until(lambda: "reembed has it" in told)
     with pytest.raises(StoreError, match=r"Embedding the graph again \(process \d+ on .*\) is under way. Try again"):
         refuse_meanwhile(store, ("import", "reembed"))
     lines = list[str]()

@@ -250,21 +250,6 @@ def test_servers_that_will_do_and_those_that_are_too_old_or_something_else() -> 
     assert not any(map(is_new_enough, ["5.25.1", "5.3.0", "4.4.40", "", "dev", "5"]))
 
 
-def test_a_routing_address_works_as_well(neo4j_server: Connection) -> None:
-    address = neo4j_server.uri.replace("bolt://", "neo4j://")
-    with Store(Connection(address, neo4j_server.username, neo4j_server.password)) as store:
-        assert is_new_enough(store.check())
-        assert run(store, "RETURN 1").rows == [[1]]
-
-
-@pytest.mark.parametrize("scheme", ["bolt", "neo4j"])
-def test_an_address_without_a_server(scheme: str) -> None:
-    with Store(Connection(f"{scheme}://127.0.0.1:9", "neo4j", "x")) as store, pytest.raises(ServerError) as caught:
-        store.check()
-    assert "127.0.0.1:9" in str(caught.value)
-    assert "\n" not in str(caught.value)
-
-
 @pytest.mark.parametrize("address", ["http://127.0.0.1:7474", "localhost", "", "bolt:/x", "neo4j://127.0.0.1:70000"])
 def test_an_address_that_is_none(address: str) -> None:
     with pytest.raises(ServerError, match=r"NEO4J_URI cannot be used: .* is not an address like bolt://host:7687"):

@@ -1,29 +1,22 @@
 """The reader of the page code.md, added to the list as the page says, and asked through every door."""
 
 import importlib
-import json
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from command_line import Run
 from doc_pages import blocks, page
 from explorer_steps import WAIT
 from mcp_talk import talk
 from playwright.sync_api import Page, expect
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.evaluate.kept_answers import ask, inquiry_for
-from kgplatform.evaluate.setups import parse_setups, read_grid, resolved
-from kgplatform.evaluate.terms import DataSet, Question
-from kgplatform.interfaces.cli import main as cli
 from kgplatform.interfaces.mcp.app import make_server
-from kgplatform.neo4j.store import Connection
 from kgplatform.readers.readers import READERS
 
-pytest_plugins = ["explorer_page"]
+pytest_plugins = ["explorer_page", "command_line"]
 
 QUESTION = "Whom did Cyrus Field ask about the floor of the Atlantic?"
 
@@ -43,38 +36,16 @@ def bestfact(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     READERS.remove(made.READER)
 
 
-def test_the_command_line(
-    sample: KnowledgeGraph,
-    neo4j_server: Connection,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    for name, value in (
-        ("NEO4J_URI", neo4j_server.uri),
-        ("NEO4J_PASSWORD", neo4j_server.password),
-        ("KGPLATFORM_EMBEDDER", "hash:64"),
-        ("COLUMNS", "200"),
-    ):
-        monkeypatch.setenv(name, value)
-
-    def commanded(*words: str) -> tuple[Any, Any]:
-        """How a line of the command ends, and what it prints."""
-        monkeypatch.setattr(sys, "argv", ["kgplatform", *words])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        return ended.value.code or 0, capsys.readouterr()
-
-    code, printed = commanded("ask", QUESTION, "--reader", "bestfact", "--top-k", "2", "--option", "places=1", "--json")
-    assert code == 0, printed.err
-    answer = json.loads(printed.out)
-    assert (answer["reader"], len(answer["citations"])) == ("bestfact", 1)
-    assert len(answer["evidence"]["facts"]) == 2
-    code, printed = commanded("ask", QUESTION, "--reader", "bestfact", "--option", "places=11")
-    assert (code, printed.err.strip()) == (2, "kgplatform: places must be at most 10."), printed.err
-    code, printed = commanded("ask", "--reader", "bestfact", "--help")
-    assert "places: the most places that are cited (1 to 10); by default 3." in " ".join(printed.out.split())
-    code, printed = commanded("ask", "--help")
-    assert "bestfact: mode, top_k, places" in " ".join(printed.out.split())
+def test_the_command_line(sample: KnowledgeGraph, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    done = run("ask", QUESTION, "--reader", "bestfact", "--top-k", "2", "--option", "places=1", "--json")
+    answer = done.document
+    assert (answer["reader"], len(answer["citations"]), len(answer["evidence"]["facts"])) == ("bestfact", 1, 2)
+    done = run("ask", QUESTION, "--reader", "bestfact", "--option", "places=11")
+    assert (done.code, done.err) == (2, "kgplatform: places must be at most 10.\n")
+    told = " ".join(run("ask", "--reader", "bestfact", "--help").out.split())
+    assert "places: the most places that are cited (1 to 10); by default 3." in told
+    assert "bestfact: mode, top_k, places" in " ".join(run("ask", "--help").out.split())
 
 
 def test_http(client: httpx.Client) -> None:
@@ -104,20 +75,6 @@ def test_mcp(sample: KnowledgeGraph) -> None:
     assert "bestfact: The nearest fact, without a model." in reader["description"]
     assert "bestfact: mode (reject|open), top_k (5), places (3)." in options["description"]
     assert len(told.structured_content["citations"]) == 1
-
-
-def test_evaluate(sample: KnowledgeGraph, tmp_path: Path) -> None:
-    (setup,) = parse_setups("bestfact:places=1")
-    assert resolved(setup) == {"mode": "reject", "top_k": 5, "places": 1}
-    question = Question("q1", QUESTION, ("Matthew Fontaine Maury",))
-    outcome = ask(sample, inquiry_for(setup, question, DataSet("own", (question,))))
-    assert outcome.answer is not None
-    assert (outcome.answer.reader, len(outcome.answer.citations)) == ("bestfact", 1)
-    (tmp_path / "grid.yaml").write_text("readers: [{reader: bestfact, options: {places: [1, 2]}}]")
-    assert [each.name for each in read_grid(tmp_path / "grid.yaml")[0]] == [
-        "bestfact places=1",
-        "bestfact places=2",
-    ]
 
 
 @pytest.mark.chromium

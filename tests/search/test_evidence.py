@@ -1,7 +1,5 @@
 """What readers are given: results with the statements that ran for them."""
 
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -33,16 +31,6 @@ def test_every_statement_is_told_also_those_that_run_at_once(evidence: Evidence)
     assert all(each.statement == load_query(each.name).text and each.seconds > 0 for each in found.queries)
     assert "birch" in found.queries[0].parameters["names"]
     assert found.queries[1].parameters["vector"]
-
-
-def test_searches_at_the_same_time_do_not_hear_each_other(evidence: Evidence) -> None:
-    questions = [QUESTION, "Who met Elm?"] * 4
-    alone = [evidence.search(each) for each in questions[:2]] * 4
-    with ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(evidence.search, questions))
-    assert [names(each) for each in together] == [names(each) for each in alone]
-    for one, other in zip(together, alone, strict=True):
-        assert replace(one.result, seconds=0.0) == replace(other.result, seconds=0.0)
 
 
 @pytest.mark.parametrize(

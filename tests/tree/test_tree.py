@@ -18,7 +18,7 @@ from kgplatform.errors import InputError, ModelError
 from kgplatform.interfaces.cli.main import app
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.reply import parse_reply
-from kgplatform.neo4j.store import Connection, Store, trace
+from kgplatform.neo4j.store import Store, trace
 from kgplatform.prompt import Messages
 from kgplatform.records import QueryRun
 from kgplatform.settings import Settings
@@ -278,19 +278,7 @@ def test_a_tree_by_a_method_that_is_gone_is_built_anew(kg: KnowledgeGraph, store
         kg.build_tree(method="louvain")
 
 
-@pytest.fixture
-def settled(neo4j_server: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The environment names the tests' server."""
-    for name, value in {
-        "NEO4J_URI": neo4j_server.uri,
-        "NEO4J_USERNAME": neo4j_server.username,
-        "NEO4J_PASSWORD": neo4j_server.password,
-        "KGPLATFORM_EMBEDDER": "hash:64",
-    }.items():
-        monkeypatch.setenv(name, value)
-
-
-@pytest.mark.usefixtures("settled")
+@pytest.mark.usefixtures("at_server")
 def test_the_command_for_people_and_programs(kg: KnowledgeGraph, store: Store, tmp_path: Path) -> None:
     ingest(kg, tmp_path, [group("Sailor", 4), group("Miner", 5)])
     built = CliRunner().invoke(app, ["tree", "--update"])
@@ -311,7 +299,7 @@ def test_the_command_for_people_and_programs(kg: KnowledgeGraph, store: Store, t
     assert {"read", "communities", "write", "total"} <= set(report["seconds"])
 
 
-@pytest.mark.usefixtures("settled")
+@pytest.mark.usefixtures("at_server")
 def test_names_without_a_model_are_asked_for_by_a_rebuild_and_those_that_fail_by_an_update(
     kg: KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -342,7 +330,7 @@ def test_names_without_a_model_are_asked_for_by_a_rebuild_and_those_that_fail_by
         assert "when no model was asked" not in named
 
 
-@pytest.mark.usefixtures("settled")
+@pytest.mark.usefixtures("at_server")
 def test_a_budget_that_runs_out_is_exit_status_1(
     kg: KnowledgeGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

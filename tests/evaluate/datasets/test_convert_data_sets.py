@@ -1,25 +1,18 @@
 """The converter of other data sets, in the shapes in which they are published, into one's own questions."""
 
-import json
 import runpy
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from corpora import put_jsonl
 
 from kgplatform.evaluate.datasets import load
 from kgplatform.evaluate.terms import DataSet, Question, Text
 
 SCRIPT = Path(__file__).parents[3] / "examples" / "convert_data_sets.py"
 STORY = "A long story of a lighthouse, which Odd keeps."
-
-
-def lines(file: Path, values: Iterable[Any]) -> Path:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("".join(json.dumps(each, ensure_ascii=False) + "\n" for each in values), "utf-8")
-    return file
 
 
 def converted(folder: Path, *files: Path) -> DataSet:
@@ -70,14 +63,14 @@ LETTERS = {f"choice_{letter}": name for letter, name in zip("ABCD", ("Even", "Od
 )
 def test_a_question_about_a_long_text(tmp_path: Path, item: dict[str, Any], question: Question) -> None:
     other = {key: "Other." if value == STORY else value for key, value in item.items()}
-    dataset = converted(tmp_path, lines(tmp_path / "dev.jsonl", [item, other | {"_id": "2", "id": 2}]))
+    dataset = converted(tmp_path, put_jsonl(tmp_path / "dev.jsonl", [item, other | {"_id": "2", "id": 2}]))
     assert dataset.questions[0] == question
     assert dataset.corpus[0].text == STORY
 
 
 def test_questions_about_one_text_share_it_and_are_asked_apart(tmp_path: Path) -> None:
     items = [CONTEXT | {"_id": n, "context": text} for n, text in (("a", STORY), ("b", "Ice."), ("c", STORY))]
-    dataset = converted(tmp_path, lines(tmp_path / "dev.jsonl", [*items, CONTEXT | {"_id": "sum", "input": ""}]))
+    dataset = converted(tmp_path, put_jsonl(tmp_path / "dev.jsonl", [*items, CONTEXT | {"_id": "sum", "input": ""}]))
     assert dataset.apart
     assert dataset.corpus == (Text("a", STORY), Text("b", "Ice."))
     assert [each.within for each in dataset.questions] == [("a",), ("b",), ("a",)]
@@ -86,12 +79,12 @@ def test_questions_about_one_text_share_it_and_are_asked_apart(tmp_path: Path) -
 def test_squad_is_pooled_unless_it_has_questions_without_an_answer(tmp_path: Path) -> None:
     qas = [{"id": "1", "question": "Who?", "answers": [{"text": "Odd"}, {"text": "Odd"}]}]
     paragraphs = [{"context": STORY, "qas": qas}, {"context": "Ice.", "qas": [qas[0] | {"id": "2"}]}]
-    file = lines(tmp_path / "dev.json", [{"data": [{"title": "Lights", "paragraphs": paragraphs}]}])
+    file = put_jsonl(tmp_path / "dev.json", [{"data": [{"title": "Lights", "paragraphs": paragraphs}]}])
     pooled = converted(tmp_path, file)
     assert (pooled.apart, pooled.corpus) == (False, (Text("Lights", STORY), Text("Lights (2)", "Ice.")))
     assert [each.supports for each in pooled.questions] == [(Text("Lights"),), (Text("Lights (2)"),)]
     qas.append({"id": "3", "question": "Whose?", "answers": []})
-    lines(file, [{"data": [{"title": "Lights", "paragraphs": paragraphs}]}])
+    put_jsonl(file, [{"data": [{"title": "Lights", "paragraphs": paragraphs}]}])
     apart = converted(tmp_path, file)
     assert apart.apart
     assert [(each.within[0], each.answerable) for each in apart.questions] == [
@@ -112,7 +105,7 @@ def test_quality_has_choices_and_its_articles_lose_their_tags(tmp_path: Path) ->
         "set_unique_id": "20_RZ",
         "questions": asked,
     }
-    dataset = converted(tmp_path, lines(tmp_path / "QuALITY.dev", [article]))
+    dataset = converted(tmp_path, put_jsonl(tmp_path / "QuALITY.dev", [article]))
     assert dataset.corpus == (Text("The Cold", "It was & is cold."),)
     assert dataset.questions == (
         Question("20_RZ_1", "What froze?", ("Fire",), choices=("Ice", "Fire"), within=("The Cold",), kind="hard"),
@@ -137,9 +130,9 @@ def test_graphrag_bench_takes_its_texts_from_its_corpus(tmp_path: Path) -> None:
         "question_type": "Fact Retrieval",
         "evidence": ["Odd did."],
     }
-    asked = lines(tmp_path / "questions.jsonl", [item | {"source": each} for each in ("Novel-1", "Novel-3")])
+    asked = put_jsonl(tmp_path / "questions.jsonl", [item | {"source": each} for each in ("Novel-1", "Novel-3")])
     texts = [{"corpus_name": f"Novel-{n}", "context": f"Text {n}."} for n in (1, 2)]
-    dataset = converted(tmp_path, asked, lines(tmp_path / "corpus.jsonl", texts))
+    dataset = converted(tmp_path, asked, put_jsonl(tmp_path / "corpus.jsonl", texts))
     assert dataset.questions == (
         Question("N-1", "Who?", ("Odd",), facts=("Odd did.",), within=("Novel-1",), kind="Fact Retrieval"),
     )
@@ -147,10 +140,10 @@ def test_graphrag_bench_takes_its_texts_from_its_corpus(tmp_path: Path) -> None:
 
 def test_graphrag_bench_of_textbooks_names_the_kind_by_the_file(tmp_path: Path) -> None:
     item = {"Question": "Which?", "Choices": {"A": "Ice", "B": "Fire", "C": "Rain"}}
-    one = lines(tmp_path / "MC.jsonl", [item | {"Answer": "B"}])
-    several = lines(tmp_path / "MS.jsonl", [item | {"Answer": "A, C"}])
-    true = lines(tmp_path / "TF.jsonl", [{"Question": "Is it?", "Answer": "True"}])
-    section = lines(tmp_path / "book_structured.json", [{"section": "1", "subsection": "Ice", "content": "Cold."}])
+    one = put_jsonl(tmp_path / "MC.jsonl", [item | {"Answer": "B"}])
+    several = put_jsonl(tmp_path / "MS.jsonl", [item | {"Answer": "A, C"}])
+    true = put_jsonl(tmp_path / "TF.jsonl", [{"Question": "Is it?", "Answer": "True"}])
+    section = put_jsonl(tmp_path / "book_structured.json", [{"section": "1", "subsection": "Ice", "content": "Cold."}])
     dataset = converted(tmp_path, one, several, true, section)
     assert [(each.kind, each.answers, len(each.choices)) for each in dataset.questions] == [
         ("multiple choice", ("Fire",), 3),
@@ -174,4 +167,4 @@ def test_the_command_writes_a_folder_and_refuses_what_it_does_not_know(
     assert capsys.readouterr().out == f"1 questions about 0 texts in {tmp_path / 'out'}\n"
     assert load(tmp_path / "out").questions == (Question("line 1", "Who, then?", ("Odd",)),)
     with pytest.raises(SystemExit, match="an object with the keys claim, line is of no known"):
-        run(lines(tmp_path / "r.json", [{"claim": 1}]))
+        run(put_jsonl(tmp_path / "r.json", [{"claim": 1}]))

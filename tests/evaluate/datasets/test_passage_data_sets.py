@@ -2,11 +2,11 @@
 
 import copy
 import json
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from corpora import put_jsonl
 
 from kgplatform.evaluate.datasets import load
 from kgplatform.evaluate.terms import DataSet, Question, Text
@@ -68,11 +68,6 @@ TWO_WIKI: dict[str, Any] = {
 }
 
 
-def lines(file: Path, values: Iterable[Any]) -> Path:
-    file.write_text("".join(json.dumps(each, ensure_ascii=False) + "\n" for each in values), "utf-8")
-    return file
-
-
 def listed(file: Path, values: Any) -> Path:
     file.write_text(json.dumps(values, ensure_ascii=False, indent=1), "utf-8")
     return file
@@ -88,7 +83,7 @@ def only(dataset: DataSet) -> Question:
 
 
 def test_musique(tmp_path: Path) -> None:
-    dataset = load(lines(tmp_path / "musique_ans_v1.0_dev.jsonl", [MUSIQUE]))
+    dataset = load(put_jsonl(tmp_path / "musique_ans_v1.0_dev.jsonl", [MUSIQUE]))
     assert (dataset.name, dataset.apart, dataset.faults, dataset.skipped) == ("musique", False, (), 0)
     assert dataset.corpus == (Text("Port Anselm", HARBOUR), Text("Ina Roth", PIANIST), Text("Port Anselm", RIVER))
     assert only(dataset) == Question(
@@ -104,7 +99,7 @@ def test_musique(tmp_path: Path) -> None:
 def test_unanswerable_questions_are_asked_apart_each_about_its_own_paragraphs(tmp_path: Path) -> None:
     """In one graph with all others, the paragraph that makes it unanswerable would be there."""
     twin = changed(MUSIQUE, answerable=False, paragraphs=[*MUSIQUE["paragraphs"][1:], paragraph(3, "Vell", RIVER)])
-    dataset = load(lines(tmp_path / "musique_full_v1.0_dev.jsonl", [MUSIQUE, twin]))
+    dataset = load(put_jsonl(tmp_path / "musique_full_v1.0_dev.jsonl", [MUSIQUE, twin]))
     answerable, unanswerable = dataset.questions
     assert dataset.apart
     assert dataset.faults == ()
@@ -130,7 +125,7 @@ def test_a_folder_as_hipporag_has_it(tmp_path: Path) -> None:
 
 
 def test_a_supporting_passage_that_the_corpus_lacks_is_told(tmp_path: Path) -> None:
-    lines(tmp_path / "musique.jsonl", [MUSIQUE])
+    put_jsonl(tmp_path / "musique.jsonl", [MUSIQUE])
     listed(tmp_path / "corpus.json", [{"title": "Ina Roth", "text": PIANIST}])
     dataset = load(tmp_path)
     assert len(dataset.questions) == 1
@@ -162,7 +157,7 @@ def test_hotpotqa_with_its_lists_side_by_side(tmp_path: Path) -> None:
         "context": {"title": [t for t, _ in HOTPOT["context"]], "sentences": [s for _, s in HOTPOT["context"]]},
     }
     as_published = load(listed(tmp_path / "a.json", [HOTPOT]))
-    side_by_side = load(lines(tmp_path / "b.jsonl", [values]))
+    side_by_side = load(put_jsonl(tmp_path / "b.jsonl", [values]))
     assert side_by_side.questions == as_published.questions
     assert side_by_side.corpus == as_published.corpus
 
@@ -207,7 +202,7 @@ def test_2wiki(tmp_path: Path, packed: bool) -> None:
 def test_2wiki_takes_the_aliases_that_lie_beside_it(tmp_path: Path) -> None:
     file = listed(tmp_path / "dev.json", [TWO_WIKI])
     names = [{"Q_id": "Q2167", "aliases": ["Lund, Skåne"], "demonyms": ["Lundensian"]}]
-    lines(tmp_path / "id_aliases.json", [*names, {"aliases": ["nobody's"]}])
+    put_jsonl(tmp_path / "id_aliases.json", [*names, {"aliases": ["nobody's"]}])
     by_file, by_folder = load(file), load(tmp_path)
     assert only(by_file).answers == only(by_folder).answers == ("Lund", "Lund, Skåne", "Lundensian")
     assert by_file.faults == by_folder.faults == ('id_aliases.json, line 2: there is no "Q_id".',)
@@ -234,6 +229,6 @@ def test_2wiki_takes_the_aliases_that_lie_beside_it(tmp_path: Path) -> None:
 def test_a_value_that_cannot_be_used_is_named_and_its_question_skipped(
     tmp_path: Path, values: dict[str, Any], change: dict[str, Any], reason: str
 ) -> None:
-    dataset = load(lines(tmp_path / "dev.jsonl", [values, changed(values, **change)]))
+    dataset = load(put_jsonl(tmp_path / "dev.jsonl", [values, changed(values, **change)]))
     assert dataset.faults == (f"dev.jsonl, line 2: {reason}; skipped.",)
     assert (len(dataset.questions), dataset.skipped) == (1, 1)

@@ -14,16 +14,18 @@ from pathlib import Path
 
 import httpx
 import pytest
+from command_line import Run
 from conftest import ROOT, variables
 from doc_pages import blocks, page
 from fastapi import FastAPI
 from web_server import serving
 
 from kgplatform.errors import InputError
-from kgplatform.interfaces.cli import main as cli
 from kgplatform.interfaces.cli.serve import read_token
 from kgplatform.interfaces.web_server import QuietServer, listen
 from kgplatform.neo4j.store import Connection, Store
+
+pytest_plugins = ["command_line"]
 
 TOKEN = "a-token-of-good-length"
 OTHER_LOOPBACK = "127.0.0.2" if sys.platform == "linux" else "127.0.0.1"
@@ -42,19 +44,12 @@ def environment(neo4j_server: Connection, store: Store) -> dict[str, str]:
         *(("--cors", origin, "is not an origin") for origin in ("*", "https://example.org/path", "http://[")),
     ],
 )
-def test_what_is_refused(
-    option: str, value: str, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_refused(option: str, value: str, said: str, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """An address that others can reach without a token, and what is no origin: said by the command line itself."""
     monkeypatch.setenv("NEO4J_URI", "bolt://127.0.0.1:9")  # what is not refused ends there
     monkeypatch.setenv("NEO4J_PASSWORD", "none")
-    monkeypatch.setattr(sys, "argv", ["kgplatform", "serve", option, value])
-    with pytest.raises(SystemExit) as ended:
-        cli.main()
-    out, err = capsys.readouterr()
-    assert (ended.value.code, out) == (2, "")
-    assert said in err
-    assert "Traceback" not in err
+    done = run("serve", option, value)
+    assert (done.code, done.out, said in done.err, "Traceback" in done.err) == (2, "", True, False)
 
 
 def test_a_port_that_is_taken() -> None:

@@ -218,17 +218,6 @@ def test_a_client_that_does_not_read_stops_its_reader(sample: KnowledgeGraph) ->
         assert client.get("/api/health").status_code == 200
 
 
-def test_a_statement_ends_with_its_client(sample: KnowledgeGraph, address: str) -> None:
-    nodes = ", ".join(f"(gone_with_its_client_{number})" for number in range(5))
-    endless = f"MATCH {nodes} WHERE gone_with_its_client_0.id > gone_with_its_client_4.id RETURN count(*)"
-    body = {"statement": endless, "timeout": 600}
-    with httpx.Client(base_url=address) as client, pytest.raises(httpx.ReadTimeout):
-        client.post("/api/cypher", json=body, timeout=2)
-    with sample.store.lend_driver("look") as driver, driver.session() as session:
-        show = "SHOW TRANSACTIONS YIELD currentQuery WHERE currentQuery STARTS WITH 'MATCH (gone' RETURN currentQuery"
-        until(lambda: not list(session.run(show)))
-
-
 def test_a_server_that_closes_ends_its_streams(stuck: KnowledgeGraph, silent: Silent) -> None:
     before = set(threading.enumerate())
 

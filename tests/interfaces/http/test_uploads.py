@@ -2,12 +2,9 @@
 
 import fcntl
 import io
-import os
 import shutil
 import socket
 import stat
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -16,7 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
-from conftest import opened, variables
+from conftest import opened
 from hypothesis import given
 from hypothesis import strategies as st
 from model_by_prompt import Prompt
@@ -357,18 +354,6 @@ def test_what_another_server_is_at_stays(slow: KnowledgeGraph) -> None:
 
 
 ONE = Limits(jobs=1)
-SERVER = """
-import sys
-from kgplatform.client import open_graph
-from kgplatform.interfaces.http.app import AppServer, make_app
-from kgplatform.interfaces.http.parts import Limits
-from kgplatform.interfaces.web_server import address_of, listen
-from kgplatform.settings import load_settings
-
-with listen("127.0.0.1", 0) as listening, open_graph(load_settings()) as graph:
-    print(address_of(listening), flush=True)
-    AppServer(make_app(graph, limits=Limits(lease=float(sys.argv[1])))).run([listening])
-"""
 
 
 @pytest.fixture
@@ -437,27 +422,6 @@ def test_servers_share_their_jobs(graph: KnowledgeGraph, model: Silent) -> None:
         assert wait_for(one, third)["state"] == "stopped"
 
 
-@pytest.mark.killed
-def test_the_job_of_a_killed_server_is_taken_up(graph: KnowledgeGraph, neo4j_server: Connection, model: Silent) -> None:
-    home = graph.settings.home_folder
-    ours = {"OPENAI_BASE_URL": model.server.base_url, "KGPLATFORM_HOME": str(home), "KGPLATFORM_EMBEDDER": "hash:64"}
-    environment = os.environ | variables(neo4j_server) | ours
-    command = [sys.executable, "-c", SERVER, "2"]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            with httpx.Client(base_url=process.stdout.readline().strip(), timeout=60) as client:
-                job = sent(client, "field.txt")
-            model.wait()
-        finally:
-            process.kill()
-    model.silent_from(None)
-    with client_of(graph, limits=Limits(lease=2)) as client:
-        end = wait_for(client, job)
-    assert (end["state"], end["report"]["extracted"]) == ("done", 1)
-    assert [each.name for each in (home / "uploads").iterdir()] == ["field.txt"]
-
-
 def raising(*given: object, **options: object) -> None:
     raise RuntimeError("What Ada wrote.")
 
@@ -477,17 +441,24 @@ def test_whatever_a_job_raises_is_told_in_a_sentence(
         assert wait_for(client, sent(client, "ship.txt", SHIP, extractor="local"))["state"] == "done", "others go on"
 
 
-def test_a_job_whose_servers_all_died_is_given_up(graph: KnowledgeGraph, model: Silent) -> None:
+@pytest.mark.parametrize("deaths", [1, 5])
+def test_the_job_of_a_server_that_died_is_taken_up_and_after_five_given_up(
+    graph: KnowledgeGraph, model: Silent, deaths: int
+) -> None:
     with client_of(graph) as client:
         job = sent(client, "field.txt")
         model.wait()
     place = (graph.settings.home_folder / "uploads.id").read_text().split()[0]
-    for _ in range(5):
+    for _ in range(deaths):
         assert JobQueue(graph.store, place, "one that died", 0).claim() is not None
+    model.silent_from(None)
     with client_of(graph) as client:
         end = wait_for(client, job)
-        assert (end["state"], end["error"]["kind"]) == ("failed", "ServerError")
-        assert end["error"]["message"].startswith("Gave up after 5 attempts")
+        if deaths == 1:
+            assert (end["state"], end["report"]["extracted"]) == ("done", 1)
+        else:
+            assert (end["state"], end["error"]["kind"]) == ("failed", "ServerError")
+            assert end["error"]["message"].startswith("Gave up after 5 attempts")
         assert [each.name for each in (graph.settings.home_folder / "uploads").iterdir()] == ["field.txt"], "it is laid"
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
+from command_line import Run
 from conftest import emptied
 from corpora import FIELD, OTHERS, RECORDING, put, put_jsonl
 from graph_state import snapshot
@@ -19,11 +20,12 @@ from mcp_types import CallToolResult, TextResourceContents
 from simulated_readers import reply
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.interfaces.cli import main as cli
 from kgplatform.interfaces.mcp.app import make_server
 from kgplatform.interfaces.mcp.tools import bounded
 from kgplatform.neo4j.store import Connection
 from kgplatform.testing import OpenAIServer, ScriptedChat
+
+pytest_plugins = ["command_line"]
 
 READING = {
     *("search", "ask", "read_document", "find_nodes", "neighbours", "communities", "community", "cypher"),
@@ -192,14 +194,9 @@ def test_elsewhere_than_on_loopback_a_token_is_asked_for(
         (["--token-file", "x"], "--token-file needs --http"),
     ],
 )
-def test_options_that_do_not_go_together(
-    options: list[str], complaint: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["kgplatform", "mcp", *options])
-    with pytest.raises(SystemExit) as ended:
-        cli.main()
-    assert ended.value.code == 2
-    assert complaint in capsys.readouterr().err
+def test_options_that_do_not_go_together(options: list[str], complaint: str, run: Run) -> None:
+    done = run("mcp", *options)
+    assert (done.code, complaint in done.err) == (2, True)
 
 
 def test_every_reading_tool(graph: KnowledgeGraph) -> None:
