@@ -208,24 +208,23 @@ def _kinds(
         for start, (end, spans) in found.items()
         if spans
     ]
-    kinds = kinds_of(lines, _stated(lines), technical=words.technical, german=words.german)
+    # Sentences state kinds by what something is, and by being born.
+    stated = [
+        (normalise_name(said.entity), kind)
+        for text, spans in lines
+        for said in values(text, spans, 0, len(text))
+        if said.key != "founded"
+        and (kind := "Person" if said.key in _PERSON_KEYS else kind_of_noun_phrase(said.value)) is not None
+    ]
+    kinds = kinds_of(lines, stated, technical=words.technical, german=words.german)
     kinds.update((normalise_name(term), "Concept") for term in terms)
     aside = _ASIDE.search(document.title)
-    said = kind_of_noun_phrase(aside[1]) if aside else None
+    said_aside = kind_of_noun_phrase(aside[1]) if aside else None
     keys = [normalise_name(form) for form in forms]
-    kind = said or next((kinds[key] for key in keys if key in kinds), None)
-    if kind is not None:
-        kinds.update(dict.fromkeys(keys, kind))
+    own = said_aside or next((kinds[key] for key in keys if key in kinds), None)
+    if own is not None:
+        kinds.update(dict.fromkeys(keys, own))
     return kinds
-
-
-def _stated(lines: Iterable[tuple[str, Sequence[Span]]]) -> Iterator[tuple[str, str]]:
-    """The kinds that sentences state: by what something is, and by being born."""
-    for text, spans in lines:
-        for stated in values(text, spans, 0, len(text)) if spans else ():
-            kind = "Person" if stated.key in _PERSON_KEYS else kind_of_noun_phrase(stated.value)
-            if kind is not None and stated.key != "founded":
-                yield normalise_name(stated.entity), kind
 
 
 def _forms(document: Document, words: DocumentWords) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ import numpy as np
 from kgplatform.errors import InputError
 from kgplatform.extract.schema import Schema
 from kgplatform.extract.shape import KEYS, read_extraction
-from kgplatform.records import Document, ExtractedEntity, Extraction, Passage
+from kgplatform.records import Document, Extraction, Passage
 from kgplatform.text import did_you_mean, hash64, node_id, normalise_name, tidy
 from kgplatform.text.matching import Place, find_names, find_statement, find_words
 
@@ -129,12 +129,13 @@ def place_items(extraction: Extraction, document: Document) -> Placed:
         kind: [(item, place.start if (place := find(item)) else None) for item in getattr(extraction, kind)]
         for kind, find in finders.items()
     }
-    return Placed(extraction, items, [_mentions(entity, text) for entity in extraction.entities])
-
-
-def _mentions(entity: ExtractedEntity, text: str) -> list[int]:
-    places: Sequence[Place | None] = find_names(entity.name, text) or [find_words(entity.quote or entity.name, text)]
-    return [place.start for place in places if place]
+    mentions = []
+    for entity in extraction.entities:
+        places: Sequence[Place | None] = find_names(entity.name, text) or [
+            find_words(entity.quote or entity.name, text)
+        ]
+        mentions.append([place.start for place in places if place])
+    return Placed(extraction, items, mentions)
 
 
 _OPEN_IE = ("extracted_entities", "extracted_triples")
@@ -225,7 +226,12 @@ class Recordings:
                 bare = line.removeprefix(_BOM) if number == 1 else line
                 if bare.strip():
                     self._begins.append(begin + len(line) - len(bare))
-                    yield f"line {number}", _parsed(f"{self._path}, line {number}", bare)
+                    try:
+                        entry = json.loads(bare.decode("utf-8"))
+                    except (ValueError, RecursionError) as error:
+                        where = f"{self._path}, line {number}"
+                        raise InputError(f"{where}: not valid JSON ({error}). {_EXPECTED}") from error
+                    yield f"line {number}", entry
                 begin += len(line)
 
     def _whole(self) -> Iterator[tuple[str, Any]]:
@@ -276,13 +282,6 @@ def _is_lines(path: Path) -> bool:
 
 def _is_ours(entry: Any) -> bool:
     return isinstance(entry, Mapping) and ("document" in entry or not any(key in entry for key in (*_OPEN_IE, "title")))
-
-
-def _parsed(where: str, line: bytes) -> Any:
-    try:
-        return json.loads(line.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: not valid JSON ({error}). {_EXPECTED}") from error
 
 
 RecordedEntry = tuple[str, Sequence[str], Mapping[str, Any]]

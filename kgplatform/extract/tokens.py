@@ -146,18 +146,18 @@ class DocumentWords:
         least, share = (_LEAST_GERMAN, _GERMAN_SHARE) if len(known) >= _LEAST_GERMAN else (2, _GERMAN_THROUGHOUT)
         german = len(known) >= least and sum(known) > share * lower.total()
         commands = len(keywords) >= _LEAST_KEYWORDS and keywords.total() > _KEYWORDS_SHARE * (lower.total() + 20)
-        return cls(lower, capital, german, commands or _is_technical(text, title, lower.total()))
+        shares = ((_CODE, _CODE_SHARE), (_INTERFACE, _INTERFACE_SHARE), (_SYSTEM, _SYSTEM_SHARE))
+        technical = (
+            commands
+            or any(sum(1 for _ in each.finditer(text)) > share * (lower.total() + 20) for each, share in shares)
+            or NUMBERED.match(title) is not None
+        )
+        return cls(lower, capital, german, technical)
 
     def is_proper(self, word: str) -> bool:
         """Whether the document writes ``word`` with a capital inside sentences, and so more often than without."""
         capital, lower = self.capital.get(word, 0), self.lower.get(word.lower(), 0)
         return capital > lower and (not self.technical or (capital > 1 and not lower))
-
-
-def _is_technical(text: str, title: str, words: int) -> bool:
-    shares = ((_CODE, _CODE_SHARE), (_INTERFACE, _INTERFACE_SHARE), (_SYSTEM, _SYSTEM_SHARE))
-    many = any(sum(1 for _ in pattern.finditer(text)) > share * (words + 20) for pattern, share in shares)
-    return many or NUMBERED.match(title) is not None
 
 
 _OPEN_QUOTES = frozenset('"“„‘(')
