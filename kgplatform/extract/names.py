@@ -14,13 +14,13 @@ from kgplatform.extract.lexicon import (
     FUNCTION_WORDS,
     GIVEN_NAMES,
     INNER_PARTICLES,
+    LAST_WORDS,
     MONTHS,
     NOUN_KINDS,
     OPENERS,
     PEOPLES,
     WORDS,
     is_common,
-    kind_ending,
     kind_of_name,
     known_name,
 )
@@ -153,7 +153,11 @@ def _capitalised(text: str, start: int, end: int, words: DocumentWords) -> Itera
         if _FILE_SUFFIX.match(text, tokens[stop - 1].end()):  # "the Budget Plan.xlsx"
             position = stop
             continue
-        opens = _opens(text, start, tokens, position)
+        # A word has a capital in any case where it begins a sentence, a cell, an item or a quotation.
+        left = tokens[position].start()
+        opens = _OPENING.search(text, max(start, left - 4), left) is not None
+        if position == 0:
+            opens = not any(letter.isalnum() for letter in text[start:left])
         first = _first_of_name(tokens, position, stop, words, opens)
         last = _last_of_name(tokens, first, stop)
         run = [token["word"] for token in tokens[first:last]]
@@ -176,14 +180,6 @@ def _capitalised(text: str, start: int, end: int, words: DocumentWords) -> Itera
             yield Span(" ".join(text[left:right].split()), left, right)
             stop = next((at for at in range(stop, len(tokens)) if tokens[at].start() >= right), len(tokens))
         position = stop
-
-
-def _opens(text: str, start: int, tokens: Tokens, position: int) -> bool:
-    """Whether a word would have a capital there in any case: it begins a sentence, a cell, an item or a quotation."""
-    left = tokens[position].start()
-    if position == 0:
-        return not any(letter.isalnum() for letter in text[start:left])
-    return _OPENING.search(text, max(start, left - 4), left) is not None
 
 
 def _last_of_name(tokens: Tokens, first: int, stop: int) -> int:
@@ -465,7 +461,7 @@ def _is_name_alone(word: str, words: DocumentWords, opens: bool) -> bool:
         return kind_of_name(word) is not None or is_acronym(word, words)
     if any(letter.isupper() for letter in word[1:]):
         return not words.technical or kind_of_name(word) is not None or _NO_IDENTIFIER.match(word) is not None
-    if kind_of_name(word) is None and (low in NOUN_KINDS or kind_ending(low) is not None or low in WORDS["generic"]):
+    if kind_of_name(word) is None and (low in NOUN_KINDS or low in LAST_WORDS or low in WORDS["generic"]):
         return False
     if is_common(word) and kind_of_name(word) is None:
         once = words.capital.get(word, 0) < 2 or words.lower.get(low, 0) > 0

@@ -97,23 +97,20 @@ class Placed:
         """The items that begin in ``passage``; those that begin nowhere are the first passage's."""
         is_first, inside = passage.index == 0, range(passage.start, passage.end)
 
-        def is_named(offsets: Sequence[int]) -> bool:
-            at = bisect_left(offsets, passage.start)
-            return offsets[at] < passage.end if at < len(offsets) else is_first and not offsets
-
         parts = {
             kind: tuple(item for item, at in items if (is_first if at is None else at in inside))
             for kind, items in self.items.items()
         }
         used = {normalise_name(name) for triple in parts["triples"] for name in (triple.subject, triple.object)}
         used |= {normalise_name(attribute.entity) for attribute in parts["attributes"]}
-        entities = tuple(
-            entity
-            for entity, offsets in zip(self.extraction.entities, self.mentions, strict=True)
-            if is_named(offsets) or normalise_name(entity.name) in used
-        )
+        entities = []
+        for entity, offsets in zip(self.extraction.entities, self.mentions, strict=True):
+            at = bisect_left(offsets, passage.start)
+            is_named = offsets[at] < passage.end if at < len(offsets) else is_first and not offsets
+            if is_named or normalise_name(entity.name) in used:
+                entities.append(entity)
         malformed = self.extraction.malformed if is_first else ()
-        return Extraction(entities=entities, malformed=malformed, **parts)
+        return Extraction(entities=tuple(entities), malformed=malformed, **parts)
 
 
 def place_items(extraction: Extraction, document: Document) -> Placed:
@@ -185,7 +182,15 @@ class Recordings:
 
     def of(self, document: Document) -> Sequence[Recording]:
         """The recordings of ``document``: all under its longest matching name, or the one with its text."""
-        keys = _names_of(document) if self.typed else _text_keys(document.title, document.text)
+        keys: Sequence[str] = ()
+        if self.typed:  # all that it may be called, the most telling first: URI, path from its end, title
+            names = [document.uri, unquote(document.uri)]
+            if document.uri == document.source:
+                folders = unquote(urlsplit(document.source).path).strip("/").split("/")
+                names += ["/".join(folders[start:]) for start in range(len(folders))]
+            keys = [normalise_name(name) for name in [*names, document.title] if name]
+        else:
+            keys = _text_keys(document.title, document.text)
         found = next((some for key in keys if (some := self._under(key))), [])
         if self.typed or len(found) < 2:
             return found
@@ -317,12 +322,3 @@ def _read_open_ie(where: str, entry: Any) -> RecordedEntry:
 def _text_keys(title: str, text: str) -> tuple[str, ...]:
     """What a text is found under, with and without its title before it."""
     return tuple(dict.fromkeys(node_id(tidy(each)) for each in (text, f"{title}\n{text}")))
-
-
-def _names_of(document: Document) -> list[str]:
-    """All that a recording may call ``document``, the most telling first: URI, path from its end, title."""
-    names = [document.uri, unquote(document.uri)]
-    if document.uri == document.source:
-        folders = unquote(urlsplit(document.source).path).strip("/").split("/")
-        names += ["/".join(folders[start:]) for start in range(len(folders))]
-    return [normalise_name(name) for name in [*names, document.title] if name]

@@ -275,7 +275,8 @@ def _life(name: str, match: re.Match[str], quote: str, what: str | None, said: s
     if match["born"]:
         yield ExtractedAttribute(name, "born", match["born"], quote)
     elif what is not None:
-        years = _years(match["to"]) - _years(match["from"])
+        begun, ended = (int(re.findall(r"\d{3,4}", match[end])[-1]) for end in ("from", "to"))
+        years = ended - begun
         holds = years in _TERMS and what.split()[-1].lower() in WORDS["terms of office"] and _IN_OFFICE.match(said)
         if years not in _AGES or holds or _LIVES.match(said):
             return
@@ -283,10 +284,6 @@ def _life(name: str, match: re.Match[str], quote: str, what: str | None, said: s
         if not bare or "Person" in (kind_of_name(name), kind_of_noun_phrase(what)):
             yield ExtractedAttribute(name, "born", match["from"], quote)
             yield ExtractedAttribute(name, "died", match["to"], quote)
-
-
-def _years(date: str) -> int:
-    return int(re.findall(r"\d{3,4}", date)[-1])
 
 
 def _what_first_is(text: str, spans: Sequence[Span], start: int, end: int) -> tuple[str, int] | None:

@@ -139,7 +139,11 @@ class DocumentWords:
             words = [match["word"] for match in found]
             lower.update(word for word in words if word[0].islower())
             if not is_shouted(words) and is_running(text, sentence.start, sentence.end, words):
-                capital.update(match["word"] for match in found if _tells(text, sentence.start, match))
+                for match in found:  # with a capital that the beginning of something does not explain
+                    left = match.start()
+                    begins = left <= sentence.start or text[left - 1] in _OPEN_QUOTES or text[left - 2] in _OPENERS
+                    if text[left].isupper() and not begins:
+                        capital[match["word"]] += 1
                 shouted = (word for word in words if len(word) > 2 and word.isupper() and is_common(word))
                 keywords.update(word for word in shouted if word.lower() not in FUNCTION_WORDS)
         known = [count for word, count in lower.items() if word in _ONLY_GERMAN]
@@ -162,14 +166,6 @@ class DocumentWords:
 
 _OPEN_QUOTES = frozenset('"“„‘(')
 _OPENERS = frozenset(":;|•·–—>*.-")
-
-
-def _tells(text: str, start: int, token: re.Match[str]) -> bool:
-    """Whether the word has a capital that the beginning of something does not explain."""
-    left = token.start()
-    return (
-        text[left].isupper() and left > start and text[left - 1] not in _OPEN_QUOTES and text[left - 2] not in _OPENERS
-    )
 
 
 _FIELDS = re.compile(r"(?<![\w-])[A-Z][\w-]*: |[\w)]\": ")
