@@ -13,7 +13,7 @@ import errno
 import json
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -140,11 +140,6 @@ def read_bytes(path: Path, what: str = "") -> bytes:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise InputError(f"{what} {path} cannot be read: {reason}.".lstrip()) from error
-
-
-def last_by_key(records: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """The records by their ``key``; of several with one key the last."""
-    return {str(record["key"]): record for record in records if "key" in record}
 
 
 @contextmanager

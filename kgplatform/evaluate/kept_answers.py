@@ -27,7 +27,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, ModelError, SettingError, StatementError
 from kgplatform.evaluate.comparators import CLOSED, ClosedOptions, answer_closed
 from kgplatform.evaluate.costs import as_lists, from_lists, worth
-from kgplatform.evaluate.journal import Journal, last_by_key, read_bytes, write_whole
+from kgplatform.evaluate.journal import Journal, read_bytes, write_whole
 from kgplatform.evaluate.metrics import has_refused, in_order, without_model
 from kgplatform.evaluate.needles import reader_options
 from kgplatform.evaluate.setups import as_asked, option_names, resolved
@@ -235,7 +235,8 @@ class Answers(Journal):
         super().__init__(folder / "answers.jsonl")
         self._traces = folder / FOLDER
         self._in_words = in_words
-        self._by_key = last_by_key(self.records)
+        # Of several with one key the last counts.
+        self._by_key: dict[str, Record] = {str(each["key"]): each for each in self.records if "key" in each}
 
     def known(self, key: str, inquiry: Inquiry) -> Record | None:
         """What is known by ``key``, scored by what the question says now; None where it is to be asked."""

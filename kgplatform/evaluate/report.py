@@ -258,7 +258,10 @@ def _right_where(results: Results, where: RightWhere) -> list[str]:
         others = [each for each in setups if each != setup]
         alone = where.right_are([setup]), where.right_are(others) if others else []
         counts = (f"{marks.count(mark):,}" for mark in _COUNTED)
-        rows.append([setup, *counts, *map(_named, alone)])
+        named = [
+            f"{len(of):,}" + (f" ({', '.join(of[:5])}{', …' if len(of) > 5 else ''})" if of else "") for of in alone
+        ]
+        rows.append([setup, *counts, *named])
     heads = ["Setup", *map(str.capitalize, _COUNTED), "Only this one right", "Only this one not right"]
     left_out = results.questions - len(where.marks)
     sentences = [
@@ -268,12 +271,6 @@ def _right_where(results: Results, where: RightWhere) -> list[str]:
         f"{counted(left_out, 'question')} cannot be scored by this metric." if left_out else "",
     ]
     return [" ".join(filter(None, sentences)), table(heads, rows)]
-
-
-def _named(questions: Sequence[str]) -> str:
-    """How many, and the first of them."""
-    more = ", …" if len(questions) > 5 else ""
-    return f"{len(questions):,} ({', '.join(questions[:5])}{more})" if questions else "0"
 
 
 def _by_kind(results: Results) -> list[str]:

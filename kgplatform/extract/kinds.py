@@ -116,7 +116,11 @@ def kinds_of(
             kinds[key] = kind
     _share_in_lists(lines, kinds)
     _share_acronyms(mentions, kinds)
-    _share_firms(mentions, kinds)
+    for _, span in mentions:  # a firm without the word that says so: "Quill" beside "Quill Inc"
+        name, _, last = span.name.rpartition(" ")
+        name = name.rstrip(",")
+        if last.lower().rstrip(".") in WORDS["firms"] and kind_of_name(name) is None:
+            kinds.setdefault(normalise_name(name), "Organization")
     _share_surnames(mentions, kinds)
     for text, _ in lines:
         authors = _REFERENCE.findall(text)
@@ -248,15 +252,6 @@ def _share_acronyms(mentions: Sequence[Mention], kinds: dict[str, str]) -> None:
             kind = known_kind(span.name, kinds)
             if kind is not None and kind_of_name(match[1]) is None:
                 kinds[normalise_name(match[1])] = kind
-
-
-def _share_firms(mentions: Sequence[Mention], kinds: dict[str, str]) -> None:
-    """A firm without the word that says so is the firm: "Quill" beside "Quill Inc"."""
-    for _, span in mentions:
-        name, _, last = span.name.rpartition(" ")
-        name = name.rstrip(",")
-        if last.lower().rstrip(".") in WORDS["firms"] and kind_of_name(name) is None:
-            kinds.setdefault(normalise_name(name), "Organization")
 
 
 def _share_surnames(mentions: Sequence[Mention], kinds: dict[str, str]) -> None:

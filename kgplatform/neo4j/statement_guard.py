@@ -301,7 +301,12 @@ def why_refused(statement: str, parameters: dict[str, Any]) -> str:
     # How often a value may be in what the statement makes of it: what the clauses multiply it by.
     copies = 1
     for clause in _projections(tokens):
-        copies *= max(1, sum(_copies_in(item) for item in _parts(clause, ",")))
+        made = 0
+        for item in _parts(clause, ","):
+            if any(token.is_sign("+", "||", "[", "{") for token in item):  # else it only hands a value on
+                made += sum(_is_value(item, at) for at in range(len(item)))
+                made += _COPIES_OF_LOOP * sum(_copied_by_loop(item, at) for at in range(len(item)))
+        copies *= max(1, made)
     if copies > _MOST_COPIES:
         return "The statement combines values too often: use fewer + and lists in WITH."
     return ""
@@ -427,14 +432,6 @@ def _parts(tokens: Sequence[Token], *marks: str) -> Iterator[Sequence[Token]]:
             yield tokens[start:at]
             start = at + 1
     yield tokens[start:]
-
-
-def _copies_in(item: Sequence[Token]) -> int:
-    """How many values the item puts together; none where it only hands one on."""
-    if not any(token.is_sign("+", "||", "[", "{") for token in item):
-        return 0
-    names = sum(_is_value(item, at) for at in range(len(item)))
-    return names + _COPIES_OF_LOOP * sum(_copied_by_loop(item, at) for at in range(len(item)))
 
 
 def _copied_by_loop(tokens: Sequence[Token], opening: int) -> int:

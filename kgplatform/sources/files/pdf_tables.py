@@ -446,7 +446,10 @@ def rows_of(grid: Grid, letters: Sequence[Letter], text: str) -> Rows:
             rows.append([_placed(span, said, begun) for span in _spans(grid, line)])
         above = set(line)
     rows = [row for row in rows if any(each.text and not each.again for each in row)]
-    return rows if _is_table(rows, crowded) else []
+    several = [row for row in rows if sum(1 for each in row if each.text) > 1]
+    told, in_rows = (sum(len(each.text) for row in some for each in row if not each.again) for some in (rows, several))
+    is_most = 2 * in_rows > told or 2 * len(several) > len(rows)
+    return rows if len(several) > 1 and is_most and 3 * crowded < told else []
 
 
 def _placed(span: tuple[float, float, int], said: Mapping[int, str], begun: Set[int]) -> Cell:
@@ -454,14 +457,6 @@ def _placed(span: tuple[float, float, int], said: Mapping[int, str], begun: Set[
     left, right, cell = span
     text, again = said.get(cell, ""), cell in begun
     return Cell(left, right, "" if again and len(text) > _LONGEST_REPEATED else text, again)
-
-
-def _is_table(rows: Rows, crowded: int) -> bool:
-    several = [row for row in rows if sum(1 for each in row if each.text) > 1]
-    said = sum(len(each.text) for row in rows for each in row if not each.again)
-    in_rows = sum(len(each.text) for row in several for each in row if not each.again)
-    is_most = 2 * in_rows > said or 2 * len(several) > len(rows)
-    return len(several) > 1 and is_most and 3 * crowded < said
 
 
 def _words(letters: Sequence[Letter], text: str) -> Words:
@@ -521,7 +516,11 @@ def table_lines(rows: Sequence[Row], before: Headings = ()) -> tuple[list[str], 
         headings.append(Cell(below.left, below.right, " ".join(dict.fromkeys(each.text for each in over if each.text))))
     is_whole = all(any(each.text in heading.text for heading in headings) for row in body[:heads] for each in row)
     same = sum(1 for one, other in zip(before, headings, strict=False) if one.text == other.text)
-    if _goes_on(before, body[0]) and heads == 1 and 2 * same < len(before):  # no page repeats most of the headings
+    goes_on = 0 < len(before) == len(body[0]) and all(
+        abs(one.left - other.left) < _SLACK and abs(one.right - other.right) < _SLACK
+        for one, other in zip(before, body[0], strict=True)
+    )
+    if goes_on and heads == 1 and 2 * same < len(before):  # no page repeats most of the headings
         headings, heads = list(before), 0
     else:
         columns = zip(*(_values(headings, row) for row in (headings, *body[heads:LOOKED_AT])), strict=True)
@@ -566,14 +565,6 @@ def _values(headings: Headings, row: Sequence[Cell]) -> list[str]:
             if heading is _over(headings, each):
                 found[at] = f"{found[at]} {each.text}".strip()
     return found
-
-
-def _goes_on(before: Headings, row: Row) -> bool:
-    """Whether ``row`` has the columns of ``before``."""
-    return 0 < len(before) == len(row) and all(
-        abs(one.left - other.left) < _SLACK and abs(one.right - other.right) < _SLACK
-        for one, other in zip(before, row, strict=True)
-    )
 
 
 def _line(headings: Headings, row: Sequence[Cell]) -> str:
