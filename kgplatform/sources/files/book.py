@@ -100,11 +100,11 @@ def _contents(path: str, archive: zipfile.ZipFile, items: Sequence[_Item]) -> di
 
 def _entries(tree: etree._Element, *, is_nav: bool) -> Iterator[tuple[str, str]]:
     """Where each entry of a table of contents leads, and its name; ``is_nav``: it is in HTML, not of the older kind."""
-    for point in () if is_nav else tree.iter("{*}navPoint"):
-        parents = [each for each in (point.getparent(),) if each.tag == point.tag]
-        words = ["".join(each.find("{*}navLabel").itertext()) for each in (*parents, point)]
-        yield point.find("{*}content").get("src", ""), _name(words)
     if not is_nav:
+        for point in tree.iter("{*}navPoint"):
+            parents = [each for each in (point.getparent(),) if each.tag == point.tag]
+            words = ["".join(each.find("{*}navLabel").itertext()) for each in (*parents, point)]
+            yield point.find("{*}content").get("src", ""), _name(words)
         return
     for nav in tree.iter("nav"):
         if nav.get("epub:type", "toc") == "toc":
