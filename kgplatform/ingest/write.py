@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from kgplatform.concurrency.threads import NEVER
 from kgplatform.extract.grounded_names import lacks_a_number, stated_place
 from kgplatform.extract.schema import Schema, fault_of_name
-from kgplatform.neo4j.metadata import PREFIX
+from kgplatform.neo4j.metadata import properties_of
 from kgplatform.query import batches
 from kgplatform.records import (
     AtomicFact,
@@ -60,10 +60,7 @@ def document_statements(
 
 def metadata_statements(documents: Sequence[Document]) -> list[Statement]:
     """The statements that write what else is known of documents, in place of what was known."""
-    rows = [
-        {"id": document.id, "metadata": {PREFIX + name: value for name, value in document.metadata.items()}}
-        for document in documents
-    ]
+    rows = [{"id": document.id, "metadata": properties_of(document.metadata)} for document in documents]
     return _slices("ingest/metadata", rows)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, time
 from decimal import Decimal
@@ -69,6 +68,11 @@ def is_missing(value: object) -> bool:
     return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
 
 
+def properties_of(metadata: Mapping[str, MetadataValue]) -> dict[str, MetadataValue]:
+    """The properties of a document's node."""
+    return {PREFIX + name: value for name, value in metadata.items()}
+
+
 def name_of(property: str) -> str:
     """The name that people know a property by."""
     return property.removeprefix(PREFIX)
@@ -88,16 +92,18 @@ def conditions(where: Mapping[str, Any]) -> list[dict[str, Any]]:
     found = []
     for name, value in where.items():
         values = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
-        kept = []
-        for each in values:
-            with suppress(ValueError):
-                item = None if isinstance(each, list | tuple | dict) else _value(each)
-                if item is not None:
-                    kept.append(item)
+        kept = [item for item in map(_wanted, values) if item is not None]
         if not _name(str(name)) or not kept or len(kept) < len(values):
             raise InputError(f"where: {name}={value!r:.100} cannot be used: give a text, a number, a date or a list.")
         found.append({"property": PREFIX + _name(str(name)), "values": kept})
     return found
+
+
+def _wanted(value: object) -> MetadataValue | None:
+    try:
+        return None if isinstance(value, list | tuple | dict) else _value(value)
+    except ValueError:
+        return None
 
 
 def _name(name: str) -> str:
