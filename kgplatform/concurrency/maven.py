@@ -74,17 +74,18 @@ def fetch(folder: Path, jars: list[Jar], what: str, report: Report, *, recheck: 
 def _wanting(folder: Path, jars: list[Jar], recheck: bool = False) -> list[Jar]:
     """Those that are not there whole."""
 
-    def is_whole(path: Path, jar: Jar) -> bool:
+    wanting = []
+    for jar in jars:
+        path = folder / jar.path
         try:
-            return path.stat().st_size == jar.size and (not recheck or _sum_of(path.read_bytes()) == jar.sha256)
+            is_whole = path.stat().st_size == jar.size and (
+                not recheck or hashlib.sha256(path.read_bytes()).hexdigest() == jar.sha256
+            )
         except (FileNotFoundError, NotADirectoryError):
-            return False
-
-    return [jar for jar in jars if not is_whole(folder / jar.path, jar)]
-
-
-def _sum_of(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+            is_whole = False
+        if not is_whole:
+            wanting.append(jar)
+    return wanting
 
 
 def _fetch_all(folder: Path, jars: list[Jar], what: str, report: Report) -> None:
@@ -141,7 +142,7 @@ def _fetch(download: Download, folder: Path, what: str, jar: Jar) -> None:
             continue
         if content is None:
             raise _fetch_error(what, jar)
-        if _sum_of(content) == jar.sha256:
+        if hashlib.sha256(content).hexdigest() == jar.sha256:
             write_atomically(path, content, mode=0o644)  # other users may read it
             return
     raise FetchError(

@@ -28,7 +28,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any, Literal
@@ -58,7 +58,7 @@ class _Task:
     deaths: int = 0
 
 
-class LocalWorkers:
+class LocalWorkers(AbstractContextManager["LocalWorkers"]):
     """``number`` processes of this machine, each with a thread here that feeds it. They end with this process, however
     it ends, and with the context; what is under way is given up then.
 
@@ -74,9 +74,6 @@ class LocalWorkers:
         self._threads = [threading.Thread(target=self._feed, args=(at,), name=f"worker {at}") for at in range(number)]
         for thread in self._threads:
             thread.start()
-
-    def __enter__(self) -> LocalWorkers:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._over = True
@@ -201,17 +198,20 @@ def serve(ready: str) -> None:
 
 def pipes_of_child() -> tuple[IO[bytes], IO[bytes]]:
     """In a child: what it is sent by, and what it answers by. From here on it ends when its parent is gone."""
-    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
+    parent = os.getppid()
+    ends = (lambda: os.getppid() != parent), _PARENT_SECONDS, 1
+    threading.Thread(target=_end_when, args=ends, daemon=True).start()
     sink = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what the work prints, C libraries among it, is no answer
     return sys.stdin.buffer, sink
 
 
-def _end_with_parent(parent: int) -> None:
+def _end_when(is_over: Callable[[], bool], every: float, code: int) -> None:
+    """In a thread: look every so many seconds, and end this process with ``code`` when that is so."""
     pause = threading.Event()
-    while os.getppid() == parent:
-        pause.wait(_PARENT_SECONDS)
-    os._exit(1)
+    while not is_over():
+        pause.wait(every)
+    os._exit(code)
 
 
 def open_workers(settings: Settings) -> LocalWorkers | None:
@@ -242,7 +242,7 @@ class ExceededError(Exception):
         self.signal = signal
 
 
-class BoundedCalls:
+class BoundedCalls(AbstractContextManager["BoundedCalls"]):
     """Calls of functions in a child process, one after the other. Not thread-safe; setting ``stop`` ends a call.
 
     The child starts with the first call and is used for those that follow.
@@ -255,9 +255,6 @@ class BoundedCalls:
         )
         self._child: subprocess.Popen[bytes] | None = None
         self._stop = stop
-
-    def __enter__(self) -> BoundedCalls:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -326,7 +323,8 @@ def serve_within(seconds: float, megabytes: int) -> None:
     global _clock
     source, sink = pipes_of_child()
     most = megabytes * 1_000_000
-    threading.Thread(target=_end_at, args=(most,), daemon=True).start()
+    ends = (lambda: held_memory() > most), _LOOK_SECONDS, _NO_MEMORY
+    threading.Thread(target=_end_when, args=ends, daemon=True).start()
     bound_memory(int(_AT_ONCE * most))
     gc.set_threshold(COLLECT_EVERY)
     _clock = StepClock(seconds)
@@ -370,10 +368,3 @@ def _do(sent: bytes, sink: IO[bytes], clock: StepClock) -> None:
     except Exception:  # noqa: BLE001 -- whatever it is, who asked is told
         clock.stop()
         send(sink, pickle.dumps(("failure", traceback.format_exc())))
-
-
-def _end_at(most: int) -> None:
-    pause = threading.Event()
-    while held_memory() <= most:
-        pause.wait(_LOOK_SECONDS)
-    os._exit(_NO_MEMORY)

@@ -279,7 +279,7 @@ class _Author:
         hidden = [(mark, self._entities[mark]) for mark in _shown_in(chain) if mark in self._entities]
         asked = {mark: tuple(dict.fromkeys((of.name, *of.forms, *of.may_be))) for mark, of in hidden}
         answer = "; ".join(f"{mark}: {names[0]}" for mark, names in asked.items())
-        text = _listed(_REVERSION.format(example=next(iter(asked))), (edge.text for edge, _ in chain))
+        text = "\n".join((_REVERSION.format(example=next(iter(asked))), *(f"- {edge.text}" for edge, _ in chain)))
         return {"text": text, "answers": (answer,), "placeholders": asked}
 
     def choice(self, chain: Chain, draw: random.Random) -> dict[str, Any] | None:
@@ -291,7 +291,15 @@ class _Author:
         letters = dict(zip((name for _, name in reversed(chain)), _LETTERS, strict=False))
         choices = [end, *others[: OPTIONS - 1]]
         draw.shuffle(choices)
-        text = _listed(_CHOICE, (_lettered(edge.text, letters) for edge, _ in chain))
+        marks = list(filter(PLACEHOLDER.fullmatch, letters))
+        named = Finder({name: letter for name, letter in letters.items() if name not in marks})
+        lines = [_CHOICE]
+        for edge, _ in chain:
+            fact = edge.text
+            for mark in marks:
+                fact = fact.replace(mark, letters[mark])
+            lines.append(f"- {named.replaced(fact)}")
+        text = "\n".join(lines)
         return {"text": text, "answers": (end,), "choices": tuple(choices)}
 
     def _chains(self, hops: Sequence[int], draw: random.Random) -> Iterator[Chain]:
@@ -345,14 +353,3 @@ class _Author:
 def _shown_in(chain: Chain) -> dict[str, None]:
     """The placeholders of the facts in the order in which they come."""
     return dict.fromkeys(found[0] for edge, _ in chain for found in PLACEHOLDER.finditer(edge.text))
-
-
-def _listed(lead: str, clues: Iterable[str]) -> str:
-    return "\n".join((lead, *(f"- {clue}" for clue in clues)))
-
-
-def _lettered(fact: str, letters: Mapping[str, str]) -> str:
-    """The fact with letters for names and placeholders."""
-    for placeholder in filter(PLACEHOLDER.fullmatch, letters):
-        fact = fact.replace(placeholder, letters[placeholder])
-    return Finder({name: letter for name, letter in letters.items() if not PLACEHOLDER.fullmatch(name)}).replaced(fact)

@@ -140,10 +140,11 @@ def _by_title(questions: Iterable[Question], corpus: Iterable[Text]) -> list[Que
     for document in corpus:
         texts.setdefault(document.title, []).append(document.text)
 
-    def short(support: Text) -> Text:
-        return Text(support.title) if texts.get(support.title) == [support.text] else support
-
-    return [replace(question, supports=tuple(map(short, question.supports))) for question in questions]
+    shortened = []
+    for question in questions:
+        supports = (Text(each.title) if texts.get(each.title) == [each.text] else each for each in question.supports)
+        shortened.append(replace(question, supports=tuple(supports)))
+    return shortened
 
 
 def _with_right_choice(question: Question) -> Question:
@@ -339,7 +340,10 @@ def _read_sentences(draft: Draft, entry: Entry) -> None:
     text = values.wanted("question")
     passages: dict[str, list[str]] = {}
     for title, parts in _pairs(values, "context", "sentences", "content"):
-        passages.setdefault(tidy(as_text(title, "context")), _sentences(parts))
+        name = tidy(as_text(title, "context"))
+        if not isinstance(parts, list):
+            raise UnusableError(f'"context" holds {described(parts)}, expected a list of sentences')
+        passages.setdefault(name, [part if isinstance(part, str) else as_text(part, "context") for part in parts])
     texts = {
         title: between.join(part.strip() if between else part for part in parts).strip()
         for title, parts in passages.items()
@@ -361,12 +365,6 @@ def _read_sentences(draft: Draft, entry: Entry) -> None:
             kind=values.text("type"),
         ),
     )
-
-
-def _sentences(parts: object) -> list[str]:
-    if not isinstance(parts, list):
-        raise UnusableError(f'"context" holds {described(parts)}, expected a list of sentences')
-    return [part if isinstance(part, str) else as_text(part, "context") for part in parts]
 
 
 def _pairs(values: Values, key: str, *inner: str) -> list[tuple[Any, Any]]:

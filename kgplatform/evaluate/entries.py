@@ -15,7 +15,7 @@ from typing import Any
 
 from kgplatform.errors import InputError
 from kgplatform.sources.corpus_file import described, shown
-from kgplatform.sources.decode import HEAD_BYTES, foreign_format, is_pdf, is_zip
+from kgplatform.sources.decode import HEAD_BYTES, foreign_format, is_pdf
 from kgplatform.sources.files.file_text import clean
 from kgplatform.text import tidy
 
@@ -156,7 +156,8 @@ def _check(file: Path, head: bytes) -> None:
         raise InputError(f"{file} is empty.")
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(f"{file} is in UTF-16: save it again as UTF-8.")
-    noun = foreign_format(head) or ("an archive (ZIP), not text: unpack it" if is_zip(head) else None)
+    is_zip = head.startswith(b"PK\3\4")
+    noun = foreign_format(head) or ("an archive (ZIP), not text: unpack it" if is_zip else None)
     noun = noun or ("a PDF, not text" if is_pdf(head, file.suffix) else None)
     if noun is not None:
         raise InputError(f"{file} is {noun}; questions are read from JSON and JSON lines.")

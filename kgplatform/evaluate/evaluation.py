@@ -9,7 +9,7 @@ no model for what the first one has, as long as nothing changed that the answer 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -38,7 +38,7 @@ from kgplatform.evaluate.metrics import rouge_scorer
 from kgplatform.evaluate.outcome import outcome
 from kgplatform.evaluate.raters import RATERS, Ratings, ToRate, remarks
 from kgplatform.evaluate.setups import check_distinct, needs
-from kgplatform.evaluate.terms import Build, DataSet, Question, Results, Setup, Text, Timing
+from kgplatform.evaluate.terms import Build, DataSet, Question, Results, Setup, Timing
 from kgplatform.models.chat import Chat, ManyModels
 from kgplatform.models.embed import embedding_model
 from kgplatform.records import SILENT, Progress, Usage
@@ -151,7 +151,11 @@ class _Round:
         how = {"extractor": extractor, "passage": settings.passage_tokens, "embedder": settings.embedder}
         how |= {"prepare": self.plan.prepare, "model": self.chat.model if extractor == "llm" else ""}
         kg = None
-        for texts, questions in _groups(self.plan.dataset):
+        groups: dict[tuple[str, ...], list[Question]] = {}
+        for question in self.plan.dataset.questions:
+            groups.setdefault(question.within, []).append(question)
+        for questions in groups.values():
+            texts = self.plan.dataset.texts_of(questions[0])  # of one group at a time: they may be large
             graph = fingerprint({"texts": texts, "build": build, "how": how})
             pending = self._pending(questions, setups, graph)
             if pending:
@@ -252,14 +256,20 @@ class _Round:
         scores: dict[Cell, dict[str, float]] = {cell: {} for cell in cells}
         models: dict[str, str] = {}
         spent: dict[str, Usage] = {}
-        judge = _judge(self.chat, self.plan.judge_model)
+        judge, model = self.chat, self.plan.judge_model
+        if model is not None and model != judge.model:
+            if not isinstance(judge, ManyModels):
+                raise InputError("This chat client offers one model only: leave judge_model out.", "judge_model")
+            judge = judge.with_model(model)
+        # Choices and placeholders are right or wrong by themselves: no model is asked what anybody can see.
+        asked = {cell: self.records[cell][0].question for cell in cells}
+        rated = [
+            cell for cell, of in asked.items() if of.answerable and of.answers and not (of.choices or of.placeholders)
+        ]
         with Ratings(self.plan.out / "ratings.jsonl", judge, self.graphs.settings.calls_at_once) as file:
             for fault in file.faults:
                 self.note(fault)
-            for rater in self.plan.raters:
-                rated = [cell for cell in cells if _is_rated(self.records[cell][0].question)]
-                if not rated:
-                    continue
+            for rater in self.plan.raters if rated else ():
                 found = [self.records[cell] for cell in rated]
                 items = [ToRate(each.question, record["text"], record["refused"]) for each, record in found]
                 before = worth(self.graphs.ledger)
@@ -273,25 +283,3 @@ class _Round:
                 spent[rater] = self.costs.of_rater(rater, judge.model)
                 self.notes |= dict.fromkeys(remarks(rater, ratings))
         return scores, models, spent
-
-
-def _is_rated(question: Question) -> bool:
-    """Choices and placeholders are right or wrong by themselves: no model is asked what anybody can see."""
-    return question.answerable and bool(question.answers) and not (question.choices or question.placeholders)
-
-
-def _groups(dataset: DataSet) -> Iterator[tuple[tuple[Text, ...], list[Question]]]:
-    """Questions about the same texts, with these texts; one group at a time, since the texts may be large."""
-    groups: dict[tuple[str, ...], list[Question]] = {}
-    for question in dataset.questions:
-        groups.setdefault(question.within, []).append(question)
-    for questions in groups.values():
-        yield dataset.texts_of(questions[0]), questions
-
-
-def _judge(chat: Chat, model: str | None) -> Chat:
-    if model is None or model == chat.model:
-        return chat
-    if not isinstance(chat, ManyModels):
-        raise InputError("This chat client offers one model only: leave judge_model out.", "judge_model")
-    return chat.with_model(model)

@@ -15,7 +15,7 @@ import json
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -56,7 +56,7 @@ _BOOK = 120_000
 QuALITY have 5,000 words, the books of NarrativeQA 70,000."""
 
 
-class Graphs:
+class Graphs(AbstractContextManager["Graphs"]):
     """Opens graphs, and closes them all when it is left; the managed servers that it started are stopped then.
 
     All graphs share one language model, ``chat`` (None if none is configured), with one cache, that of the settings'
@@ -87,9 +87,6 @@ class Graphs:
         self._progress = progress
         self._embedder = embedder
         self._open: dict[str, tuple[KnowledgeGraph, ExitStack]] = {}
-
-    def __enter__(self) -> Graphs:
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         stopped = kind is not None and not issubclass(kind, Exception)
@@ -313,10 +310,6 @@ def _identities(dataset: DataSet, documents: list[TableRow]) -> tuple[set[tuple[
     return wanted, there
 
 
-def _needing(setups: Sequence[Setup], need: Need) -> list[Setup]:
-    return [setup for setup in setups if need in needs(setup)]
-
-
 def _lacking(kg: KnowledgeGraph, setups: Sequence[Setup]) -> dict[Need, list[Setup]]:
     """What ``kg`` does not have, with the setups that need it: pages of all documents, atomic facts of all passages
     from a model or a recording, and the tree."""
@@ -325,7 +318,8 @@ def _lacking(kg: KnowledgeGraph, setups: Sequence[Setup]) -> dict[Need, list[Set
         "facts": kg.lacks_facts,
         "tree": lambda: kg.state().get("treeState") != "complete",
     }
-    return {need: wanting for need in lacks if (wanting := _needing(setups, need)) and lacks[need]()}
+    needing = {need: [setup for setup in setups if need in needs(setup)] for need in lacks}
+    return {need: wanting for need, wanting in needing.items() if wanting and lacks[need]()}
 
 
 def check_prepared(kg: KnowledgeGraph, setups: Sequence[Setup]) -> tuple[str, ...]:
@@ -333,7 +327,8 @@ def check_prepared(kg: KnowledgeGraph, setups: Sequence[Setup]) -> tuple[str, ..
     setup could not answer any question without what is missing."""
     lacking, notes = _lacking(kg, setups), []
     if "gists" in lacking:
-        names, without = _named(lacking["gists"]), sum(not document.pages for document in kg.documents())
+        names = " and ".join(setup.name for setup in lacking["gists"])
+        without = sum(not document.pages for document in kg.documents())
         lack = f"{counted(without, 'document')} {'has' if without == 1 else 'have'} none"
         raise InputError(
             f"{names} reads gists of pages, and {lack}. Run `kgplatform gist` first, or add prepare.", "prepare"
@@ -342,7 +337,7 @@ def check_prepared(kg: KnowledgeGraph, setups: Sequence[Setup]) -> tuple[str, ..
     if "tree" in lacking:
         lack, run = "the graph has no knowledge tree", "run `kgplatform tree`"
         if by_community:
-            what = f"{_named(by_community)} reads communities, and {lack}"
+            what = f"{' and '.join(setup.name for setup in by_community)} reads communities, and {lack}"
             raise InputError(f"{what}. {run.capitalize()} first, or add prepare.", "prepare")
         notes.append(f"{lack.capitalize()}, so nothing was found by communities: {run}, or evaluate with prepare.")
     if "facts" in lacking:
@@ -352,10 +347,6 @@ def check_prepared(kg: KnowledgeGraph, setups: Sequence[Setup]) -> tuple[str, ..
             "`kgplatform ingest` with facts, or evaluate with prepare."
         )
     return tuple(notes)
-
-
-def _named(setups: Sequence[Setup]) -> str:
-    return " and ".join(setup.name for setup in setups)
 
 
 def prepare(kg: KnowledgeGraph, setups: Sequence[Setup], build: Build, progress: Progress) -> tuple[str, ...]:
@@ -372,7 +363,8 @@ def prepare(kg: KnowledgeGraph, setups: Sequence[Setup], build: Build, progress:
             notes.append("The atomic facts of some passages could not be read.")
     documents = kg.documents()
     unfinished = any(document.compression is None for document in documents)  # as a run that was ended leaves them
-    if _needing(setups, "gists") and ("gists" in lacking or build.gist or unfinished):
+    is_needed = any("gists" in needs(setup) for setup in setups)
+    if is_needed and ("gists" in lacking or build.gist or unfinished):
         characters = sum(document.characters for document in documents)
         preset = "book" if characters > _BOOK * len(documents) else "report"
         gists = kg.gist(**{"preset": preset, **build.gist}, progress=progress)

@@ -13,7 +13,7 @@ import errno
 import json
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -95,7 +95,13 @@ class Journal:
         content = self.path.read_bytes()
         end = content.rfind(b"\n") + 1
         lines = content[:end].split(b"\n")[:-1]
-        found = [_record(line) for line in lines]
+        found: list[dict[str, Any] | None] = []
+        for line in lines:
+            try:
+                record = json.loads(line)
+            except (ValueError, RecursionError):
+                record = None
+            found.append(record if isinstance(record, dict) else None)
         if found and found[-1] is None and lines[-1]:  # such as zeros, which a machine that lost its power leaves
             end -= len(lines.pop()) + 1
             found.pop()
@@ -107,14 +113,6 @@ class Journal:
             if record is None and line
         )
         return [record for record in found if record is not None]
-
-
-def _record(line: bytes) -> dict[str, Any] | None:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return record if isinstance(record, dict) else None
 
 
 def write_whole(path: Path, content: bytes, *, mode: int = 0o600, kept: str = "All answers are kept") -> None:
@@ -142,11 +140,6 @@ def read_bytes(path: Path, what: str = "") -> bytes:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise InputError(f"{what} {path} cannot be read: {reason}.".lstrip()) from error
-
-
-def last_by_key(records: Iterable[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """The records by their ``key``; of several with one key the last."""
-    return {str(record["key"]): record for record in records if "key" in record}
 
 
 @contextmanager

@@ -27,7 +27,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import BudgetError, InputError, ModelError, SettingError, StatementError
 from kgplatform.evaluate.comparators import CLOSED, ClosedOptions, answer_closed
 from kgplatform.evaluate.costs import as_lists, from_lists, worth
-from kgplatform.evaluate.journal import Journal, last_by_key, read_bytes, write_whole
+from kgplatform.evaluate.journal import Journal, read_bytes, write_whole
 from kgplatform.evaluate.metrics import has_refused, in_order, without_model
 from kgplatform.evaluate.needles import reader_options
 from kgplatform.evaluate.setups import as_asked, option_names, resolved
@@ -89,20 +89,17 @@ def ask(kg: KnowledgeGraph, inquiry: Inquiry) -> Attempt:
     answer, error = None, None
     asked = kg.within()  # with a ledger of its own: others ask at the same time
     try:
-        answer = _answer(asked, inquiry)
+        if inquiry.setup.reader == CLOSED and asked.language_model is not None:
+            options = ClosedOptions(**inquiry.options)
+            answer = answer_closed(inquiry.text, Calls(asked.language_model, asked.ledger), options)
+        else:
+            answer = asked.ask(inquiry.text, inquiry.setup.reader, **inquiry.options)
     except (BudgetError, SettingError):
         raise
     except (ModelError, InputError, StatementError) as fault:
         error = str(fault)
     seconds = round(time.perf_counter() - started, 4)
     return Attempt(answer, error, worth(asked.ledger), seconds, asked.ledger.total.cached_calls)
-
-
-def _answer(kg: KnowledgeGraph, inquiry: Inquiry) -> Answer:
-    reader = inquiry.setup.reader
-    if reader == CLOSED and kg.language_model is not None:
-        return answer_closed(inquiry.text, Calls(kg.language_model, kg.ledger), ClosedOptions(**inquiry.options))
-    return kg.ask(inquiry.text, reader, **inquiry.options)
 
 
 _OF_RUNS = {"Run", "Step"}
@@ -181,16 +178,24 @@ def write_trace(folder: Path, setup: Setup, question: Question, answer: Answer, 
     file = trace_file(folder, setup.name, question.id)
     options = "".join(f", {name} {value}" for name, value in sorted(setup.options.items()))
     kind = f" ({question.kind})" if question.kind else ""
+    right = "not given" if question.answerable else "the texts hold none"
+    if question.answerable and question.answers:
+        right = "; ".join(question.answers)
     lines = [
         f"Question {question.id}{kind}: {question.text}",
         *(f"Choice: {choice}" for choice in question.choices),
-        _right_answers(question),
+        f"Right answer{'s' if question.answerable and len(question.answers) > 1 else ''}: {right}",
         *([f"Needed passages: {'; '.join(text.title for text in question.supports)}"] if question.supports else []),
         f"Setup: {setup.name} (reader {setup.reader}{options})",
     ]
     heading = "".join(f"{without_controls(line)}\n" for line in lines)
-    write_whole(file.with_suffix(".txt"), _encoded(f"{heading}\n{in_words(answer)}"))
-    write_whole(file, _encoded(json.dumps(asdict(answer), ensure_ascii=False)))
+    written = {
+        file.with_suffix(".txt"): f"{heading}\n{in_words(answer)}",
+        file: json.dumps(asdict(answer), ensure_ascii=False),
+    }
+    for path, text in written.items():
+        # Half a surrogate pair, which has no UTF-8, becomes ``\ud800``, in JSON its very escape.
+        write_whole(path, text.encode("utf-8", "backslashreplace"))
     return file
 
 
@@ -220,19 +225,6 @@ def slug(name: str) -> str:
     return f"{readable}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
-def _encoded(text: str) -> bytes:
-    r"""UTF-8; half a surrogate pair, which has none, becomes ``\ud800``, in JSON its very escape."""
-    return text.encode("utf-8", "backslashreplace")
-
-
-def _right_answers(question: Question) -> str:
-    if not question.answerable:
-        return "Right answer: the texts hold none"
-    if not question.answers:
-        return "Right answer: not given"
-    return f"Right answer{'s' if len(question.answers) > 1 else ''}: {'; '.join(question.answers)}"
-
-
 Record = Mapping[str, Any]
 
 
@@ -243,7 +235,8 @@ class Answers(Journal):
         super().__init__(folder / "answers.jsonl")
         self._traces = folder / FOLDER
         self._in_words = in_words
-        self._by_key = last_by_key(self.records)
+        # Of several with one key the last counts.
+        self._by_key: dict[str, Record] = {str(each["key"]): each for each in self.records if "key" in each}
 
     def known(self, key: str, inquiry: Inquiry) -> Record | None:
         """What is known by ``key``, scored by what the question says now; None where it is to be asked."""
@@ -252,7 +245,8 @@ class Answers(Journal):
         if record is None or not file.is_file():
             return None
         if record["scored"] != question_fingerprint(inquiry.question):
-            record = {**record, **_scores(inquiry.question, read_trace(file))}
+            scores = without_model(inquiry.question, read_trace(file))
+            record = {**record, "scores": scores, "scored": question_fingerprint(inquiry.question)}
             self.add(record)
         return record
 
@@ -286,7 +280,8 @@ def as_record(key: str, inquiry: Inquiry, attempt: Attempt, notes: Sequence[str]
         "counts": answer.counts,
         "seconds": attempt.seconds,
         "cached": attempt.cached,
-        **_scores(question, answer),
+        "scores": without_model(question, answer),
+        "scored": question_fingerprint(question),
     }
     return record if answer.text is not None else {**record, "error": attempt.error or "The reader wrote no answer."}
 
@@ -296,7 +291,3 @@ def scored(inquiry: Inquiry, record: Record, ratings: Mapping[str, float]) -> Sc
     about = inquiry.question.id, inquiry.question.kind, inquiry.setup.name
     scores = in_order({**record["scores"], **ratings})
     return Scored(*about, record["text"], record.get("error"), record["refused"], scores, from_lists(record["spent"]))
-
-
-def _scores(question: Question, answer: Answer) -> dict[str, Any]:
-    return {"scores": without_model(question, answer), "scored": question_fingerprint(question)}

@@ -123,15 +123,16 @@ def compression(counts: Mapping[str, int]) -> float | None:
 
 
 def _best(score: Callable[[str, str], float], prediction: str, references: Sequence[str]) -> float:
-    return max((_compared(score, prediction, reference) for reference in references), default=0.0)
-
-
-def _compared(score: Callable[[str, str], float], prediction: str, reference: str) -> float:
-    """The score of the normal forms. Where nothing is left of either ("The The", "!!!"), whether they are the same."""
-    one, other = " ".join(words(prediction)), " ".join(words(reference))
-    if one or other:
-        return score(one, other)
-    return float(bool(prediction.strip()) and folded(prediction) == folded(reference))
+    """The best score of the normal forms. Where nothing is left of either ("The The", "!!!"), whether they are the
+    same."""
+    found = [0.0]
+    for reference in references:
+        one, other = " ".join(words(prediction)), " ".join(words(reference))
+        if one or other:
+            found.append(score(one, other))
+        else:
+            found.append(float(bool(prediction.strip()) and folded(prediction) == folded(reference)))
+    return max(found)
 
 
 def _overlap(one: str, other: str) -> float:
@@ -255,13 +256,16 @@ def ranks(supports: Sequence[Text], passages: Sequence[FoundPassage]) -> tuple[i
     A passage is of a support whose title is its own, or the name of its file, and in whose text its
     text stands, or the other way round, white space aside. Where a support has no text its title is enough.
     """
-    compared = [(_names(passage), _squeezed(passage.text)) for passage in passages]
-
-    def rank(title: str, text: str) -> int | None:
+    compared = []
+    for passage in passages:
+        names = {passage.title, file_name(passage.document) or passage.title}  # of a file of its own: no ``#`` follows
+        compared.append((frozenset(map(_squeezed, names)), _squeezed(passage.text)))
+    places: list[int | None] = []
+    for support in supports:
+        title, text = _squeezed(support.title), _squeezed(support.text)
         fits = (title in names and (found in text or text in found) for names, found in compared)
-        return next((at for at, fit in enumerate(fits, start=1) if fit), None)
-
-    return tuple(rank(_squeezed(support.title), _squeezed(support.text)) for support in supports)
+        places.append(next((at for at, fit in enumerate(fits, start=1) if fit), None))
+    return tuple(places)
 
 
 def recall_at(found: Sequence[int | None], k: int) -> float:
@@ -280,12 +284,6 @@ def facts_found(facts: Sequence[str], read: str) -> tuple[bool, ...]:
     """Of each fact whether its words stand in what was ``read``: to the letter, folded, or nearly (``find_words``).
     What is said in other words is not found so."""
     return tuple(find_words(fact, read) is not None for fact in facts)
-
-
-def _names(passage: FoundPassage) -> frozenset[str]:
-    """The title of a passage's document; for a file of its own, which no ``#`` follows, the file's name too."""
-    file = file_name(passage.document)
-    return frozenset(map(_squeezed, {passage.title, file} if file else {passage.title}))
 
 
 @lru_cache(maxsize=1024)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import combinations
@@ -49,7 +49,7 @@ def estimate(values: Sequence[float]) -> Mean:
         (np.sort(np.asarray(values, np.float64)),),  # so that their own order is of no consequence
         np.mean,
         n_resamples=RESAMPLES,
-        batch=_batch(values),
+        batch=max(1, _DRAWN_AT_ONCE // len(values)),
         method="percentile",
         random_state=np.random.default_rng(_SEED),
     ).confidence_interval
@@ -112,15 +112,11 @@ def _sign_flip(differences: Sequence[float]) -> float:
         permutation_type="samples",
         vectorized=True,
         n_resamples=RESAMPLES,
-        batch=_batch(turned),
+        batch=max(1, _DRAWN_AT_ONCE // len(turned)),
         alternative="greater",
         random_state=np.random.default_rng(_SEED),
     )
     return float(found.pvalue)
-
-
-def _batch(values: Sized) -> int:
-    return max(1, _DRAWN_AT_ONCE // len(values))
 
 
 CHIEF = ("choice", "reverted", "judge", "lr1", "f1*", "f1", "contains", "restored")
@@ -147,7 +143,11 @@ def outcome(
     the metric that counts most, where it was computed; else the one that ``CHIEF`` comes to."""
     names = ordered(name for answer in answers for name in answer.scores)
     by_setup = {setup.name: [answer for answer in answers if answer.setup == setup.name] for setup in setups}
-    metrics = _chief_first(names, answers, chief)
+    if chief not in names:
+        counts = {name: sum(name in answer.scores for answer in answers) for name in CHIEF if name in names}
+        lacking = _WITHOUT_ANSWERS if _WITHOUT_ANSWERS in names else None
+        chief = max(counts, key=lambda name: (counts[name], -CHIEF.index(name)), default=lacking)
+    metrics = names if chief is None else (chief, *(name for name in names if name != chief))
     compared = [name for name in metrics if name in _COMPARED or name == metrics[0]]
     return Results(
         dataset=dataset.name,
@@ -181,14 +181,6 @@ def spread(runs: Sequence[Results]) -> dict[str, dict[str, tuple[float, float]]]
 def as_json(value: Mapping[str, Any]) -> bytes:
     """One JSON document, in UTF-8; half a surrogate pair becomes its escape."""
     return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "backslashreplace")
-
-
-def _chief_first(names: tuple[str, ...], answers: Sequence[Scored], chief: str | None) -> tuple[str, ...]:
-    if chief not in names:
-        counts = {name: sum(name in answer.scores for answer in answers) for name in CHIEF if name in names}
-        lacking = _WITHOUT_ANSWERS if _WITHOUT_ANSWERS in names else None
-        chief = max(counts, key=lambda name: (counts[name], -CHIEF.index(name)), default=lacking)
-    return names if chief is None else (chief, *(name for name in names if name != chief))
 
 
 def _scores_of(setup: Setup, answers: Sequence[Scored], metrics: Sequence[str]) -> SetupScores:

@@ -19,7 +19,7 @@ from kgplatform.evaluate.costs import Prices, model_of, per_question
 from kgplatform.evaluate.kept_answers import FOLDER, trace_file
 from kgplatform.evaluate.metrics import METRICS
 from kgplatform.evaluate.outcome import spread
-from kgplatform.evaluate.terms import Mean, Pair, Results, Scored, SetupScores, Timing
+from kgplatform.evaluate.terms import Mean, Results, Scored, SetupScores, Timing
 from kgplatform.records import Usage
 from kgplatform.text import counted, duration
 
@@ -36,13 +36,6 @@ _COUNTED: tuple[AnswerMark, ...] = ("right", "wrong", "refused", "failed")
 def title_of(metric: str) -> str:
     """What the metric of that name is called on a page."""
     return METRICS[metric].title
-
-
-def better_of(pair: Pair) -> str | None:
-    """The setup that is better; None where no difference is shown."""
-    if pair.count == 0 or pair.adjusted >= SHOWN or pair.difference == 0:
-        return None
-    return pair.first if (pair.difference > 0) == (METRICS[pair.metric].better == "higher") else pair.second
 
 
 def kinds_of(results: Results) -> dict[str, int]:
@@ -224,11 +217,11 @@ def _repeated(runs: Sequence[Results]) -> list[str]:
     lead = (
         f"Mean and standard deviation of the scores of {len(runs)} runs, in percent. Other tables show the first run."
     )
-    return [lead, table(["Metric", *found], [[title, *map(_plus_minus, of)] for title, of in scores.items()])]
-
-
-def _plus_minus(score: tuple[float, float] | None) -> str:
-    return NONE if score is None else f"{100 * score[0]:.1f} ± {100 * score[1]:.1f}"
+    rows = [
+        [title, *(NONE if each is None else f"{100 * each[0]:.1f} ± {100 * each[1]:.1f}" for each in of)]
+        for title, of in scores.items()
+    ]
+    return [lead, table(["Metric", *found], rows)]
 
 
 def pairs_table(results: Results, most: int) -> tuple[list[str], list[list[str]]]:
@@ -238,7 +231,10 @@ def pairs_table(results: Results, most: int) -> tuple[list[str], list[list[str]]
     surest = sorted(chief, key=lambda pair: (pair.adjusted, pair.p))[:most]
     rows = []
     for pair in filter(surest.__contains__, chief):
-        better = better_of(pair)
+        better = None  # where no difference is shown
+        if pair.count and pair.adjusted < SHOWN and pair.difference:
+            is_first = (pair.difference > 0) == (METRICS[pair.metric].better == "higher")
+            better = pair.first if is_first else pair.second
         points = f"{100 * pair.difference:+.1f} ({100 * pair.low:+.1f} to {100 * pair.high:+.1f})"
         tests = [f"{pair.p:.2g}", f"{pair.adjusted:.2g}", f"{pair.count:,}"]
         rows.append(
@@ -262,7 +258,10 @@ def _right_where(results: Results, where: RightWhere) -> list[str]:
         others = [each for each in setups if each != setup]
         alone = where.right_are([setup]), where.right_are(others) if others else []
         counts = (f"{marks.count(mark):,}" for mark in _COUNTED)
-        rows.append([setup, *counts, *map(_named, alone)])
+        named = [
+            f"{len(of):,}" + (f" ({', '.join(of[:5])}{', …' if len(of) > 5 else ''})" if of else "") for of in alone
+        ]
+        rows.append([setup, *counts, *named])
     heads = ["Setup", *map(str.capitalize, _COUNTED), "Only this one right", "Only this one not right"]
     left_out = results.questions - len(where.marks)
     sentences = [
@@ -272,12 +271,6 @@ def _right_where(results: Results, where: RightWhere) -> list[str]:
         f"{counted(left_out, 'question')} cannot be scored by this metric." if left_out else "",
     ]
     return [" ".join(filter(None, sentences)), table(heads, rows)]
-
-
-def _named(questions: Sequence[str]) -> str:
-    """How many, and the first of them."""
-    more = ", …" if len(questions) > 5 else ""
-    return f"{len(questions):,} ({', '.join(questions[:5])}{more})" if questions else "0"
 
 
 def _by_kind(results: Results) -> list[str]:
@@ -334,11 +327,16 @@ def _questions(results: Results, where: RightWhere) -> list[str]:
     differ = sorted(where.marks, key=lambda each: len(where.right_on(each)) in alike)  # stable: else as they are
     kinds = {answer.question: answer.kind for answer in results.answers}
     columns = setups if len(setups) <= 12 else []  # more have no room for a column each
-    rows = [
-        [question, kinds[question], *(_linked(where, setup, question) for setup in columns)]
-        + [f"{len(where.right_on(question)):,}"]
-        for question in differ[:_QUESTIONS]
-    ]
+    rows = []
+    for question in differ[:_QUESTIONS]:
+        cells: dict[str, str] = {setup: where.marks[question][setup] for setup in columns}
+        for setup, mark in cells.items():
+            if mark not in ("failed", "unscored"):  # a failure leaves no trace
+                file = trace_file(Path(FOLDER), setup, question).with_suffix(".txt")
+                cells[setup] = _Link(f"[{mark}]({file.as_posix()})")
+            elif mark == "unscored":
+                cells[setup] = NONE
+        rows.append([question, kinds[question], *cells.values(), f"{len(where.right_on(question)):,}"])
     left = f" These are {_QUESTIONS} of {len(differ):,}; results.json has all." if len(differ) > _QUESTIONS else ""
     lead = f"First those on which the setups differ.{' Each word links to the trace.' if columns else ''}{left}"
     return [lead, table(["Question", "Kind", *columns, "Right"], rows)]
@@ -346,14 +344,6 @@ def _questions(results: Results, where: RightWhere) -> list[str]:
 
 class _Link(str):
     """A cell that is Markdown already."""
-
-
-def _linked(where: RightWhere, setup: str, question: str) -> str:
-    mark = where.marks[question][setup]
-    if mark in ("failed", "unscored"):  # a failure leaves no trace
-        return NONE if mark == "unscored" else mark
-    file = trace_file(Path(FOLDER), setup, question).with_suffix(".txt")
-    return _Link(f"[{mark}]({file.as_posix()})")
 
 
 def text(words: str) -> str:

@@ -91,17 +91,20 @@ def evaluate_retrieval(
             "all texts together. Evaluate it with readers, without retrieval_only.",
             "retrieval_only",
         )
-    if not _usable(dataset):
+    # They can be searched for (they have a word), and their supporting passages are known.
+    questions = [question for question in dataset.questions if question.supports and WORD_RUN.search(question.text)]
+    if not questions:
         raise InputError(
             f"No question of {dataset.name} names the passages that support its answer: recall cannot be measured. In "
             'a file of your own, name them in "documents" or "passages".'
         )
-    measured = _measure(dataset, graphs, build, progress)
+    measured = _measure(dataset, questions, graphs, build, progress)
     return RetrievalReport(CUTS, (measured,), round(time.perf_counter() - started, 1))
 
 
-def _measure(dataset: DataSet, graphs: Graphs, build: Build, progress: Progress) -> Measured:
-    questions = _usable(dataset)
+def _measure(
+    dataset: DataSet, questions: Sequence[Question], graphs: Graphs, build: Build, progress: Progress
+) -> Measured:
     graph = graphs.for_data_set(dataset, build, without_model=True)
     try:
         name, counts = graphs.name_of(graph), graph.stats().nodes
@@ -157,11 +160,6 @@ def _row(route: str, graph: KnowledgeGraph, questions: Sequence[Question]) -> Ro
     recall = tuple(estimate([recall_at(each, cut) for each in found]) for cut in CUTS)
     complete = tuple(estimate([all_found_at(each, cut) for each in found]) for cut in CUTS)
     return RouteRow(route, recall, complete, p50, p95, len(asked))
-
-
-def _usable(dataset: DataSet) -> list[Question]:
-    """The questions that can be searched for (they have a word), and whose supporting passages are known."""
-    return [question for question in dataset.questions if question.supports and WORD_RUN.search(question.text)]
 
 
 def _unknown_supports(graph: KnowledgeGraph, questions: Sequence[Question]) -> list[str]:

@@ -70,11 +70,6 @@ def extractors() -> tuple[str, ...]:
     return (*EXTRACTORS, *plug_ins.names("extractor"))
 
 
-def request_of(extractor: Extractor, schema: Schema) -> str:
-    """What ``extractor`` asks a model with, but for the texts of passages; empty where it asks none of ours."""
-    return extractor.request(schema) if isinstance(extractor, LlmExtractor) else ""
-
-
 def with_recording(given: Given, recorded: str | Path | None, extractor: str | Extractor | None) -> str | Path | None:
     """The recording of what is ``given``. Where one open-IE file is all there is, it is both of them."""
     if recorded is not None and not given:

@@ -160,7 +160,14 @@ def put_right(extraction: Extraction, schema: Schema) -> tuple[Extraction, int]:
         if found := schema.entity(entity.type):
             listed.setdefault(normalise_name(entity.name), replace(entity, type=found.name))
     triples: list[ExtractedTriple] = []
-    attributes = [_attribute(each, schema, listed) for each in extraction.attributes]
+    attributes = []
+    for each in extraction.attributes:
+        named = replace(each, entity=_full_name(each.entity, listed))
+        owner = listed.get(normalise_name(named.entity))
+        if owner is not None and schema.attribute(named.key) is None and _VALUE.fullmatch(named.value):
+            key = _key(named.key, named.value, owner, schema)
+            named = replace(named, key=key.name) if key else named
+        attributes.append(named)
     turned = sum(one != other for one, other in zip(attributes, extraction.attributes, strict=True))
     for triple in extraction.triples:
         right = _triple(triple, schema, listed)
@@ -170,14 +177,6 @@ def put_right(extraction: Extraction, schema: Schema) -> tuple[Extraction, int]:
             attributes.append(right)
         turned += right != triple
     return replace(extraction, triples=tuple(triples), attributes=tuple(attributes)), turned
-
-
-def _attribute(attribute: ExtractedAttribute, schema: Schema, listed: Listed) -> ExtractedAttribute:
-    named = replace(attribute, entity=_full_name(attribute.entity, listed))
-    owner = listed.get(normalise_name(named.entity))
-    is_known = owner is None or schema.attribute(named.key) is not None or not _VALUE.fullmatch(named.value)
-    key = None if is_known or owner is None else _key(named.key, named.value, owner, schema)
-    return replace(named, key=key.name) if key else named
 
 
 def _triple(triple: ExtractedTriple, schema: Schema, listed: Listed) -> ExtractedTriple | ExtractedAttribute:

@@ -97,15 +97,14 @@ def sentence_of(number: int | None, said: Sequence[str], text: str) -> int | Non
     unless another one has more than twice as many of their words. Small models count on where they skip a sentence, or
     name the title for all that is said of what it names."""
     known = [text[each.shown : each.end] for each in numbered(text)]
-    subject, told = (list(filter(_is_telling, WORD.findall(each))) for each in (said[0], " ".join(said[1:])))
+    subject, told = (
+        [word for word in WORD.findall(each) if len(word) > _SHORT_WORD or not word.islower()]
+        for each in (said[0], " ".join(said[1:]))
+    )
     counts = [(len(_standing(told, each)), len(_standing(subject, each))) for each in known]
     best = max(range(len(known)), key=lambda at: (counts[at], -at), default=None)
     own = counts[number - 1][0] if number else 0
     return number if best is None or counts[best][0] <= 2 * own else best + 1
-
-
-def _is_telling(word: str) -> bool:
-    return len(word) > _SHORT_WORD or not word.islower()
 
 
 def without_inventions(extraction: Extraction, passage: Passage, title: str) -> tuple[Extraction, dict[str, str]]:
@@ -165,16 +164,19 @@ def _has_words(name: str, text: str, title: str) -> bool:
 
 
 def _standing(words: Collection[str], text: str) -> list[str]:
+    """Those of ``words`` that ``text`` has, in this form or in another with the same beginning."""
     there = _words_of(text)
-    return [word for word in words if _stands(fold_words(word), there)]
-
-
-def _stands(word: str, there: frozenset[str]) -> bool:
-    if word in there or not word.isalpha():
-        return word in there
-    least = max(3, len(word) * _ALIKE)
-    near = (other for other in there if other[:3] == word[:3])
-    return any(len(commonprefix((word, other))) >= max(least, _ALIKE * len(other)) for other in near)
+    standing = []
+    for word in words:
+        folded = fold_words(word)
+        stands = folded in there
+        if not stands and folded.isalpha():
+            least = max(3, len(folded) * _ALIKE)
+            near = (other for other in there if other[:3] == folded[:3])
+            stands = any(len(commonprefix((folded, other))) >= max(least, _ALIKE * len(other)) for other in near)
+        if stands:
+            standing.append(word)
+    return standing
 
 
 @lru_cache(maxsize=256)

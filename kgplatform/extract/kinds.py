@@ -109,10 +109,18 @@ def kinds_of(
     for key, kind in stated:
         forms.setdefault(key, None)
         votes[key][kind] += _SURE
-    kinds = dict(_winners(votes, forms))
+    kinds: dict[str, str] = {}
+    for key, counts in votes.items():  # by far the most votes; more are needed against a form
+        (kind, most), *rest = counts.most_common(2)
+        if (not rest or most >= _LEAD * rest[0][1]) and (forms[key] in (None, kind) or most >= _SURE):
+            kinds[key] = kind
     _share_in_lists(lines, kinds)
     _share_acronyms(mentions, kinds)
-    _share_firms(mentions, kinds)
+    for _, span in mentions:  # a firm without the word that says so: "Quill" beside "Quill Inc"
+        name, _, last = span.name.rpartition(" ")
+        name = name.rstrip(",")
+        if last.lower().rstrip(".") in WORDS["firms"] and kind_of_name(name) is None:
+            kinds.setdefault(normalise_name(name), "Organization")
     _share_surnames(mentions, kinds)
     for text, _ in lines:
         authors = _REFERENCE.findall(text)
@@ -125,15 +133,6 @@ def known_kind(name: str, kinds: Mapping[str, str]) -> str | None:
     """The kind of ``name`` that the document is sure of, else by its form, else what the document makes likely."""
     kind, by_form = kinds.get(normalise_name(name)), kind_of_name(name)
     return by_form if by_form is not None and kind in (None, "Concept") else kind
-
-
-def _winners(votes: Votes, forms: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:
-    """Names with the kind that has most votes, where it has by far the most; more are needed against a form."""
-    for key, counts in votes.items():
-        (kind, most), *rest = counts.most_common(2)
-        by_form = forms[key]
-        if (not rest or most >= _LEAD * rest[0][1]) and (by_form in (None, kind) or most >= _SURE):
-            yield key, kind
 
 
 def _around(text: str, span: Span, technical: bool, german: bool) -> Iterator[tuple[str, int]]:
@@ -253,15 +252,6 @@ def _share_acronyms(mentions: Sequence[Mention], kinds: dict[str, str]) -> None:
             kind = known_kind(span.name, kinds)
             if kind is not None and kind_of_name(match[1]) is None:
                 kinds[normalise_name(match[1])] = kind
-
-
-def _share_firms(mentions: Sequence[Mention], kinds: dict[str, str]) -> None:
-    """A firm without the word that says so is the firm: "Quill" beside "Quill Inc"."""
-    for _, span in mentions:
-        name, _, last = span.name.rpartition(" ")
-        name = name.rstrip(",")
-        if last.lower().rstrip(".") in WORDS["firms"] and kind_of_name(name) is None:
-            kinds.setdefault(normalise_name(name), "Organization")
 
 
 def _share_surnames(mentions: Sequence[Mention], kinds: dict[str, str]) -> None:

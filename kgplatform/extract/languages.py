@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from kgplatform.extract.lexicon import GIVEN_NAMES, WORDS, is_city, is_common, known_name
+from kgplatform.extract.lexicon import GIVEN_NAMES, KNOWN_LISTS, WORDS, is_common, known_name
 from kgplatform.extract.names import is_acronym, is_name
 from kgplatform.extract.tokens import (
     GERMAN,
@@ -59,12 +59,6 @@ def german_names(
         if span is not None:
             found.append(span)
     return found
-
-
-def surnames_of(spans: Sequence[Span]) -> frozenset[str]:
-    """The last words of the full names of people."""
-    full = (span.name.split()[-1] for span in spans if span.kind == "Person" and " " in span.name)
-    return frozenset(name for name in full if len(name) > 2 and not name.isupper())
 
 
 def _name_at(
@@ -117,7 +111,9 @@ def _candidates(tokens: Tokens, at: int, stop: int, *, manual: bool) -> Iterator
     article = at > 0 and tokens[at - 1]["word"].lower() in _ARTICLES
     for last in range(len(words), 0, -1):
         name = " ".join(words[:last])
-        kind = None if article and last == 1 and is_city(name) else known_name(name)
+        # A town has no article in German: "das Essen" is a meal.
+        is_meal = article and last == 1 and name.lower().replace(" ", "_") in KNOWN_LISTS["known city"]
+        kind = None if is_meal else known_name(name)
         if kind is None and last > 1 and _is_institution(words[:last]):
             kind = "Organization"
         if kind is not None and not words[last - 1].islower():
@@ -154,15 +150,14 @@ def _alone(token: re.Match[str], words: DocumentWords) -> Span | None:
     word = token["word"]
     head = word if _HYPHENED.fullmatch(word) else re.split(r"[-\u2010\u2011]", word)[0]
     inner = any(letter.isupper() for letter in head[1:])
-    if (
-        inner
-        and is_name([word], words, opens=False)
-        and not head.isupper()
-        and not _GENDERED.search(word)
-        and head == word
-        and (known_name(word) or not _is_run_together(word, words))
-    ):
-        return Span(word, token.start("word"), token.end("word"))
+    is_whole = head == word and not head.isupper() and not _GENDERED.search(word)
+    if inner and is_whole and is_name([word], words, opens=False):
+        # Not one with a noun of the document in it, "SteuernKonto", and no genitive.
+        parts = _HUMP.findall(word)
+        joined = any(part in words.capital and not is_common(part) and not known_name(part) for part in parts)
+        joined |= _GERMAN_HUMP.search(word) is not None or (word[-1] == "s" and word[:-1] in words.capital)
+        if known_name(word) or not joined:
+            return Span(word, token.start("word"), token.end("word"))
     known = known_name(head) if head != word else None
     text, start = token.string, token.start()
     is_reference = "-" in word and text[:start].endswith("[") and text.startswith("]", token.end())
@@ -175,12 +170,6 @@ def _alone(token: re.Match[str], words: DocumentWords) -> Span | None:
     if known is None and not acronym:
         return None
     return Span(head, token.start("word"), token.start("word") + len(head), known)
-
-
-def _is_run_together(word: str, words: DocumentWords) -> bool:
-    """Whether a word with a capital inside has a noun of the document in it: "SteuernKonto"; or is a genitive."""
-    nouns = any(part in words.capital and not is_common(part) and not known_name(part) for part in _HUMP.findall(word))
-    return nouns or _GERMAN_HUMP.search(word) is not None or (word[-1] == "s" and word[:-1] in words.capital)
 
 
 def _span(text: str, tokens: Tokens, first: int, last: int, kind: str | None, words: DocumentWords) -> Span:

@@ -18,13 +18,13 @@ WORDS = word_lists("kgplatform.extract", "words.txt")
 """The lists of ``words.txt`` by their names."""
 
 _COMMON = word_lists("kgplatform.extract", "common.txt")["common"]
-_KNOWN_LISTS = word_lists("kgplatform.extract", "known.txt")
-GIVEN_NAMES = _KNOWN_LISTS["given names"]
-PEOPLES = _KNOWN_LISTS["peoples"]
+KNOWN_LISTS = word_lists("kgplatform.extract", "known.txt")
+GIVEN_NAMES = KNOWN_LISTS["given names"]
+PEOPLES = KNOWN_LISTS["peoples"]
 _KNOWN = {
     name.replace("_", " "): "Place" if kind in ("city", "region") else kind
     for kind in ("Concept", "Product", "Organization", "Language", "region", "city", "Place")
-    for name in _KNOWN_LISTS[f"known {kind}"]
+    for name in KNOWN_LISTS[f"known {kind}"]
 }
 
 FUNCTION_WORDS = WORDS["function words"]
@@ -32,7 +32,7 @@ OPENERS = WORDS["openers"]
 MONTHS = WORDS["months"]
 DAYS = WORDS["days"]
 INNER_PARTICLES = WORDS["inner particles"]
-_LAST_WORDS = {
+LAST_WORDS = {
     word: kind
     for kind in ("Concept", "Product", "Work", "Place", "Organization", "Event", "Award")
     for word in WORDS[f"last words of {kind}"]
@@ -97,7 +97,7 @@ def _by_its_head(parts: Sequence[str]) -> str | None:
         return None
     if head == "hall" and parts[-1] == "fame":
         return None
-    return _LAST_WORDS.get(head) or _FIRST_WORDS.get(parts[0])
+    return LAST_WORDS.get(head) or _FIRST_WORDS.get(parts[0])
 
 
 @lru_cache(maxsize=1 << 15)
@@ -116,11 +116,6 @@ def is_common(word: str) -> bool:
     return low.endswith("s") and not low.endswith("ss") and any(stem in _COMMON for stem in stems)
 
 
-def is_city(name: str) -> bool:
-    """Whether ``name`` is a known town, which has no article in German: "das Essen" is a meal."""
-    return name.lower().replace(" ", "_") in _KNOWN_LISTS["known city"]
-
-
 def known_name(name: str) -> str | None:
     """The kind of a name that is known as a whole; in capitals, "ROM" is no town."""
     low = name.lower()
@@ -128,11 +123,6 @@ def known_name(name: str) -> str | None:
     if kind is None and low[-1:].isdecimal() and _KNOWN.get(low.rstrip("0123456789")) == "Product":
         return "Product"  # "GRUB2"
     return None if kind == "Place" and name.isupper() and name.isalpha() and len(name) == 3 and name != "USA" else kind
-
-
-def kind_ending(word: str) -> str | None:
-    """The kind of the names that end in ``word``, such as "university"."""
-    return _LAST_WORDS.get(word)
 
 
 def _is_person(parts: Sequence[str], name: str) -> bool:

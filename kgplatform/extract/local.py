@@ -17,7 +17,7 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from kgplatform.extract.kinds import kinds_of, known_kind
-from kgplatform.extract.languages import corrected, german_names, language_without_elisions, surnames_of
+from kgplatform.extract.languages import corrected, german_names, language_without_elisions
 from kgplatform.extract.lexicon import (
     FUNCTION_WORDS,
     OPENERS,
@@ -180,9 +180,12 @@ def _read(document: Document) -> _Reading:
     title = f"(?:(?<!{_EDGE})|(?!{_EDGE}))(?:{written})(?:(?<!{_EDGE})|(?!{_EDGE}))" if ordered else "(?!)"
     finder = _Finder(words, recurring, re.compile(title), language_without_elisions(document.text))
     found = [finder.find(document.text, place) for place in places]
-    if words.german and (surnames := surnames_of([span for spans in found for span in spans])):
-        finder = replace(finder, surnames=surnames)
-        found = [finder.find(document.text, place) for place in places]
+    if words.german:
+        full = (span.name for spans in found for span in spans if span.kind == "Person" and " " in span.name)
+        last_words = {name.split()[-1] for name in full}
+        if surnames := frozenset(name for name in last_words if len(name) > 2 and not name.isupper()):
+            finder = replace(finder, surnames=surnames)
+            found = [finder.find(document.text, place) for place in places]
     running = [words.german or not spans or _runs(document.text, at) for at, spans in zip(places, found, strict=True)]
     in_sentences = (span for spans, runs in zip(found, running, strict=True) if runs for span in spans)
     sure = frozenset((*forms, *(normalise_name(span.name) for span in in_sentences)))
@@ -204,28 +207,27 @@ def _kinds(
 ) -> dict[str, str]:
     """The kinds of the document's names; all forms of its own name have the one that it is said to be."""
     lines = [
-        (document.text[start:end], [_shifted(span, -start) for span in spans])
+        (document.text[start:end], [replace(span, start=span.start - start, end=span.end - start) for span in spans])
         for start, (end, spans) in found.items()
         if spans
     ]
-    kinds = kinds_of(lines, _stated(lines), technical=words.technical, german=words.german)
+    # Sentences state kinds by what something is, and by being born.
+    stated = [
+        (normalise_name(said.entity), kind)
+        for text, spans in lines
+        for said in values(text, spans, 0, len(text))
+        if said.key != "founded"
+        and (kind := "Person" if said.key in _PERSON_KEYS else kind_of_noun_phrase(said.value)) is not None
+    ]
+    kinds = kinds_of(lines, stated, technical=words.technical, german=words.german)
     kinds.update((normalise_name(term), "Concept") for term in terms)
     aside = _ASIDE.search(document.title)
-    said = kind_of_noun_phrase(aside[1]) if aside else None
+    said_aside = kind_of_noun_phrase(aside[1]) if aside else None
     keys = [normalise_name(form) for form in forms]
-    kind = said or next((kinds[key] for key in keys if key in kinds), None)
-    if kind is not None:
-        kinds.update(dict.fromkeys(keys, kind))
+    own = said_aside or next((kinds[key] for key in keys if key in kinds), None)
+    if own is not None:
+        kinds.update(dict.fromkeys(keys, own))
     return kinds
-
-
-def _stated(lines: Iterable[tuple[str, Sequence[Span]]]) -> Iterator[tuple[str, str]]:
-    """The kinds that sentences state: by what something is, and by being born."""
-    for text, spans in lines:
-        for stated in values(text, spans, 0, len(text)) if spans else ():
-            kind = "Person" if stated.key in _PERSON_KEYS else kind_of_noun_phrase(stated.value)
-            if kind is not None and stated.key != "founded":
-                yield normalise_name(stated.entity), kind
 
 
 def _forms(document: Document, words: DocumentWords) -> tuple[str, ...]:
@@ -288,15 +290,12 @@ def _is_mentioned(form: str, text: str) -> bool:
     return False
 
 
-def _shifted(span: Span, by: int) -> Span:
-    return Span(span.name, span.start + by, span.end + by, span.kind)
-
-
 def _spans_of(passage: Passage, sentence: Sentence, reading: _Reading) -> list[Span]:
     """The names of a sentence of ``passage``: as found in the document, where its sentences are cut alike."""
     known = reading.lines.get(passage.start + sentence.start)
     if known is not None and known[0] == passage.start + sentence.end:
-        return [_shifted(span, -passage.start) for span in known[1]]
+        before = passage.start
+        return [replace(span, start=span.start - before, end=span.end - before) for span in known[1]]
     found = reading.finder.find(passage.text, sentence)
     keeps_all = reading.finder.words.german or _runs(passage.text, sentence)
     return found if keeps_all else _sure_ones(found, reading.sure)

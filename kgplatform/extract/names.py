@@ -14,13 +14,13 @@ from kgplatform.extract.lexicon import (
     FUNCTION_WORDS,
     GIVEN_NAMES,
     INNER_PARTICLES,
+    LAST_WORDS,
     MONTHS,
     NOUN_KINDS,
     OPENERS,
     PEOPLES,
     WORDS,
     is_common,
-    kind_ending,
     kind_of_name,
     known_name,
 )
@@ -153,41 +153,33 @@ def _capitalised(text: str, start: int, end: int, words: DocumentWords) -> Itera
         if _FILE_SUFFIX.match(text, tokens[stop - 1].end()):  # "the Budget Plan.xlsx"
             position = stop
             continue
-        opens = _opens(text, start, tokens, position)
+        # A word has a capital in any case where it begins a sentence, a cell, an item or a quotation.
+        left = tokens[position].start()
+        opens = _OPENING.search(text, max(start, left - 4), left) is not None
+        if position == 0:
+            opens = not any(letter.isalnum() for letter in text[start:left])
         first = _first_of_name(tokens, position, stop, words, opens)
         last = _last_of_name(tokens, first, stop)
         run = [token["word"] for token in tokens[first:last]]
         named = run and is_name(run, words, opens and first == position) and not is_inflected(run, words)
         left = tokens[_with_number_before(text, tokens, first)].start("word") if named else 0
-        right = _with_title_after(text, tokens[last - 1]) if named else 0
+        right = tokens[last - 1].end("word") if named else 0
+        if named and text.startswith(", ", right) and is_capital(run[-1]) and (noble := _NOBLE.match(text, right)):
+            right = noble.end()  # "Ada, Duchess of Lund"
+        is_citation = text[left - 1 : left] == "[" and text[right : right + 1] == "]"  # "[Qui14]"
         if right == end and last - first > 2 and len(run[-1]) == 2 and run[-1][1] == ".":  # "… in World War I."
             right -= 1
         if (
             named
             and not is_adjective(text, tokens, first, last, end)
             and not is_of_a_kind(text, tokens, first, last)
-            and not is_citation(text, left, right)
+            and not (is_citation and any(letter.isdecimal() for letter in text[left:right]))
             and not is_part_of_more(text, tokens, first, last)
             and not (words.technical and is_label_of(text, right, run))
         ):
             yield Span(" ".join(text[left:right].split()), left, right)
             stop = next((at for at in range(stop, len(tokens)) if tokens[at].start() >= right), len(tokens))
         position = stop
-
-
-def _opens(text: str, start: int, tokens: Tokens, position: int) -> bool:
-    """Whether a word would have a capital there in any case: it begins a sentence, a cell, an item or a quotation."""
-    left = tokens[position].start()
-    if position == 0:
-        return not any(letter.isalnum() for letter in text[start:left])
-    return _OPENING.search(text, max(start, left - 4), left) is not None
-
-
-def _with_title_after(text: str, token: re.Match[str]) -> int:
-    """The end of the name with the title of nobility behind its comma: "Ada, Duchess of Lund"."""
-    right = token.end("word")
-    match = _NOBLE.match(text, right) if text.startswith(", ", right) and is_capital(token["word"]) else None
-    return match.end() if match is not None else right
 
 
 def _last_of_name(tokens: Tokens, first: int, stop: int) -> int:
@@ -255,11 +247,18 @@ def _may_join(particles: Sequence[str], before: str, tokens: Tokens, position: i
 def _first_of_name(tokens: Tokens, first: int, stop: int, words: DocumentWords, opens: bool) -> int:
     """``first`` moved past words that stand before a name but are not a part of it; ``opens``: it begins a sentence."""
     begin = first
-    while first < stop and not _begins_known(tokens, first, stop):
-        word = tokens[first]["word"]
-        low = word.lower()
+    while first < stop:
+        # "New" of "New Zealand" is no word that only opens the sentence.
+        run = [token["word"] for token in tokens[first : min(stop, first + 3)]]
+        if any(known_name(" ".join(run[:count])) for count in range(2, len(run) + 1)):
+            return first
+        word, low = run[0], run[0].lower()
         last = first == stop - 1
-        droppable = low in {"the", "a", "an"} or low in WORDS["formal honorifics"] or is_office(tokens, first, stop)
+        droppable = low in {"the", "a", "an"} or low in WORDS["formal honorifics"]
+        # "CEO" or "of" in "CEO of Quill Motors": what somebody is of what is named.
+        at = first - 1 if word == "of" else first
+        heads = at >= 0 and tokens[at]["word"].lower() in WORDS["offices"] and at + 2 < stop
+        droppable |= heads and tokens[at + 1]["word"] == "of"
         droppable |= low in INNER_PARTICLES and (word.islower() or low in FUNCTION_WORDS or last)
         if not last:
             droppable |= low in _BEFORE_NAMES or (opens and is_function_word(low) and low not in {"will", "may", "us"})
@@ -271,12 +270,6 @@ def _first_of_name(tokens: Tokens, first: int, stop: int, words: DocumentWords, 
             return first
         first += 1
     return first
-
-
-def _begins_known(tokens: Tokens, first: int, stop: int) -> bool:
-    """Whether the first words are known together: "New" of "New Zealand" is no word that only opens the sentence."""
-    words = [token["word"] for token in tokens[first : min(stop, first + 3)]]
-    return any(known_name(" ".join(words[:count])) for count in range(2, len(words) + 1))
 
 
 def _with_number_before(text: str, tokens: Tokens, first: int) -> int:
@@ -371,12 +364,6 @@ def is_label_of(text: str, right: int, run: Sequence[str]) -> bool:
     return (cut and after is not None and after[0][1:] not in FUNCTION_WORDS) or bool(_LABELLED.match(text, right))
 
 
-def is_citation(text: str, left: int, right: int) -> bool:
-    """Whether what stands there is the mark of a reference: "[Qui14]"."""
-    bracketed = text[left - 1 : left] == "[" and text[right : right + 1] == "]"
-    return bracketed and any(letter.isdecimal() for letter in text[left:right])
-
-
 def is_inflected(run: Sequence[str], words: DocumentWords) -> bool:
     """Whether the word comes from a verb, with a capital for a button or a heading: "Guided", "Building"."""
     alone = len(run) == 1 and kind_of_name(run[0]) is None and run[0].lower() not in GIVEN_NAMES
@@ -399,13 +386,6 @@ def is_role(tokens: Tokens, first: int, stop: int) -> bool:
     if roles == [0] and rest[0].lower() in WORDS["first words of Person"] and before not in ("Prime", "Vice", "Deputy"):
         return False
     return kind_of_name(" ".join(rest[roles[-1] + 1 :])) == "Person"
-
-
-def is_office(tokens: Tokens, first: int, stop: int) -> bool:
-    """Whether the word, or "of" behind it, only says what somebody is of what is named: "CEO of Quill Motors"."""
-    at = first - 1 if tokens[first]["word"] == "of" else first
-    heads = at >= 0 and tokens[at]["word"].lower() in WORDS["offices"] and at + 2 < stop
-    return heads and tokens[at + 1]["word"] == "of"
 
 
 def only_opens(word: str, words: DocumentWords) -> bool:
@@ -481,7 +461,7 @@ def _is_name_alone(word: str, words: DocumentWords, opens: bool) -> bool:
         return kind_of_name(word) is not None or is_acronym(word, words)
     if any(letter.isupper() for letter in word[1:]):
         return not words.technical or kind_of_name(word) is not None or _NO_IDENTIFIER.match(word) is not None
-    if kind_of_name(word) is None and (low in NOUN_KINDS or kind_ending(low) is not None or low in WORDS["generic"]):
+    if kind_of_name(word) is None and (low in NOUN_KINDS or low in LAST_WORDS or low in WORDS["generic"]):
         return False
     if is_common(word) and kind_of_name(word) is None:
         once = words.capital.get(word, 0) < 2 or words.lower.get(low, 0) > 0

@@ -34,7 +34,7 @@ import numpy as np
 from kgplatform.errors import InputError
 from kgplatform.extract.schema import Schema
 from kgplatform.extract.shape import KEYS, read_extraction
-from kgplatform.records import Document, ExtractedEntity, Extraction, Passage
+from kgplatform.records import Document, Extraction, Passage
 from kgplatform.text import did_you_mean, hash64, node_id, normalise_name, tidy
 from kgplatform.text.matching import Place, find_names, find_statement, find_words
 
@@ -97,23 +97,20 @@ class Placed:
         """The items that begin in ``passage``; those that begin nowhere are the first passage's."""
         is_first, inside = passage.index == 0, range(passage.start, passage.end)
 
-        def is_named(offsets: Sequence[int]) -> bool:
-            at = bisect_left(offsets, passage.start)
-            return offsets[at] < passage.end if at < len(offsets) else is_first and not offsets
-
         parts = {
             kind: tuple(item for item, at in items if (is_first if at is None else at in inside))
             for kind, items in self.items.items()
         }
         used = {normalise_name(name) for triple in parts["triples"] for name in (triple.subject, triple.object)}
         used |= {normalise_name(attribute.entity) for attribute in parts["attributes"]}
-        entities = tuple(
-            entity
-            for entity, offsets in zip(self.extraction.entities, self.mentions, strict=True)
-            if is_named(offsets) or normalise_name(entity.name) in used
-        )
+        entities = []
+        for entity, offsets in zip(self.extraction.entities, self.mentions, strict=True):
+            at = bisect_left(offsets, passage.start)
+            is_named = offsets[at] < passage.end if at < len(offsets) else is_first and not offsets
+            if is_named or normalise_name(entity.name) in used:
+                entities.append(entity)
         malformed = self.extraction.malformed if is_first else ()
-        return Extraction(entities=entities, malformed=malformed, **parts)
+        return Extraction(entities=tuple(entities), malformed=malformed, **parts)
 
 
 def place_items(extraction: Extraction, document: Document) -> Placed:
@@ -129,12 +126,13 @@ def place_items(extraction: Extraction, document: Document) -> Placed:
         kind: [(item, place.start if (place := find(item)) else None) for item in getattr(extraction, kind)]
         for kind, find in finders.items()
     }
-    return Placed(extraction, items, [_mentions(entity, text) for entity in extraction.entities])
-
-
-def _mentions(entity: ExtractedEntity, text: str) -> list[int]:
-    places: Sequence[Place | None] = find_names(entity.name, text) or [find_words(entity.quote or entity.name, text)]
-    return [place.start for place in places if place]
+    mentions = []
+    for entity in extraction.entities:
+        places: Sequence[Place | None] = find_names(entity.name, text) or [
+            find_words(entity.quote or entity.name, text)
+        ]
+        mentions.append([place.start for place in places if place])
+    return Placed(extraction, items, mentions)
 
 
 _OPEN_IE = ("extracted_entities", "extracted_triples")
@@ -184,7 +182,15 @@ class Recordings:
 
     def of(self, document: Document) -> Sequence[Recording]:
         """The recordings of ``document``: all under its longest matching name, or the one with its text."""
-        keys = _names_of(document) if self.typed else _text_keys(document.title, document.text)
+        keys: Sequence[str] = ()
+        if self.typed:  # all that it may be called, the most telling first: URI, path from its end, title
+            names = [document.uri, unquote(document.uri)]
+            if document.uri == document.source:
+                folders = unquote(urlsplit(document.source).path).strip("/").split("/")
+                names += ["/".join(folders[start:]) for start in range(len(folders))]
+            keys = [normalise_name(name) for name in [*names, document.title] if name]
+        else:
+            keys = _text_keys(document.title, document.text)
         found = next((some for key in keys if (some := self._under(key))), [])
         if self.typed or len(found) < 2:
             return found
@@ -225,7 +231,12 @@ class Recordings:
                 bare = line.removeprefix(_BOM) if number == 1 else line
                 if bare.strip():
                     self._begins.append(begin + len(line) - len(bare))
-                    yield f"line {number}", _parsed(f"{self._path}, line {number}", bare)
+                    try:
+                        entry = json.loads(bare.decode("utf-8"))
+                    except (ValueError, RecursionError) as error:
+                        where = f"{self._path}, line {number}"
+                        raise InputError(f"{where}: not valid JSON ({error}). {_EXPECTED}") from error
+                    yield f"line {number}", entry
                 begin += len(line)
 
     def _whole(self) -> Iterator[tuple[str, Any]]:
@@ -278,13 +289,6 @@ def _is_ours(entry: Any) -> bool:
     return isinstance(entry, Mapping) and ("document" in entry or not any(key in entry for key in (*_OPEN_IE, "title")))
 
 
-def _parsed(where: str, line: bytes) -> Any:
-    try:
-        return json.loads(line.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: not valid JSON ({error}). {_EXPECTED}") from error
-
-
 RecordedEntry = tuple[str, Sequence[str], Mapping[str, Any]]
 """The title of an entry's document, the keys that it is found under, and what it extracts."""
 
@@ -318,12 +322,3 @@ def _read_open_ie(where: str, entry: Any) -> RecordedEntry:
 def _text_keys(title: str, text: str) -> tuple[str, ...]:
     """What a text is found under, with and without its title before it."""
     return tuple(dict.fromkeys(node_id(tidy(each)) for each in (text, f"{title}\n{text}")))
-
-
-def _names_of(document: Document) -> list[str]:
-    """All that a recording may call ``document``, the most telling first: URI, path from its end, title."""
-    names = [document.uri, unquote(document.uri)]
-    if document.uri == document.source:
-        folders = unquote(urlsplit(document.source).path).strip("/").split("/")
-        names += ["/".join(folders[start:]) for start in range(len(folders))]
-    return [normalise_name(name) for name in [*names, document.title] if name]

@@ -111,9 +111,13 @@ class Schema:
     def __post_init__(self) -> None:
         entities = _index(self.entities, "entity")
         relations = tuple(_with_ends(relation, entities) for relation in self.relations)
-        attributes = tuple(_with_owners(attribute, entities) for attribute in self.attributes)
+        attributes = []
+        for attribute in self.attributes:
+            said = f"The attribute type {attribute.name!r} names the entity type"
+            owners = dict.fromkeys(_known(entity, entities, said) for entity in attribute.entities)
+            attributes.append(replace(attribute, entities=tuple(owners)))
         object.__setattr__(self, "relations", relations)
-        object.__setattr__(self, "attributes", attributes)
+        object.__setattr__(self, "attributes", tuple(attributes))
         _ = self._indexes  # which checks the names
 
     @classmethod
@@ -228,7 +232,12 @@ def schema_of_text(text: str, name: str | Path = "schema.yaml") -> Schema:
     if not isinstance(content, dict):
         raise SchemaError(f"The schema {path} must be a mapping with `entities:` and more, not {_kind(content)}.")
     try:
-        schema = Schema.from_dict({"name": path.stem, **_in_our_form(content)})
+        if "node_types" in content:
+            content = _from_graph_schema(content)
+        elif "Nodes" in content:
+            keys = {"entities": "Nodes", "relations": "Relations", "attributes": "Attributes"}
+            content = {ours: _list(content, theirs) for ours, theirs in keys.items()}
+        schema = Schema.from_dict({"name": path.stem, **content})
         if not schema.entities:
             raise SchemaError("It has no entity types. List at least one under `entities:`.")
     except SchemaError as error:
@@ -252,13 +261,6 @@ def _with_ends(relation: RelationType, entities: Mapping[str, EntityType]) -> Re
     heads = [head for head, _ in pairs] if pairs else [known(head, "head") for head in relation.heads]
     tails = [tail for _, tail in pairs] if pairs else [known(tail, "tail") for tail in relation.tails]
     return replace(relation, pairs=pairs, heads=tuple(dict.fromkeys(heads)), tails=tuple(dict.fromkeys(tails)))
-
-
-def _with_owners(attribute: AttributeType, entities: Mapping[str, EntityType]) -> AttributeType:
-    said = f"The attribute type {attribute.name!r} names the entity type"
-    return replace(
-        attribute, entities=tuple(dict.fromkeys(_known(entity, entities, said) for entity in attribute.entities))
-    )
 
 
 def _known(name: str, entities: Mapping[str, EntityType], said: str) -> str:
@@ -308,20 +310,18 @@ def _types(content: object, kind: TypeKind, shape: type[AnyType]) -> Iterator[An
         pairs = []
     else:
         raise SchemaError(f"The {kind} types must be a list or a mapping, not {content!r}.")
+    known = [field.name for field in fields(shape)]
+    readers: dict[str, Callable[[object, str], Any]] = {"description": _text, "pairs": _pairs}
     for name, keys in pairs:
         if not isinstance(name, str) or not name.strip():
             raise SchemaError(f"One of the {kind} types has no name: {name if keys is None else keys!r}.")
         if keys is not None and not isinstance(keys, str | Mapping):
             raise SchemaError(f"The {kind} type {name!r} needs a description or a mapping, not {keys!r}.")
-        yield _type(shape, name.strip(), keys if isinstance(keys, Mapping) else {"description": keys}, kind)
-
-
-def _type(shape: type[AnyType], name: str, keys: Mapping[str, Any], kind: TypeKind) -> AnyType:
-    where, known = f"the {kind} type {name!r}", [field.name for field in fields(shape)]
-    _check_keys(keys, known, where)
-    readers: dict[str, Callable[[object, str], Any]] = {"description": _text, "pairs": _pairs}
-    values = {key: readers.get(key, _texts)(keys.get(key), f"In {where}, {key}") for key in known[1:]}
-    return shape(name, **values)
+        given = keys if isinstance(keys, Mapping) else {"description": keys}
+        where = f"the {kind} type {name.strip()!r}"
+        _check_keys(given, known, where)
+        values = {key: readers.get(key, _texts)(given.get(key), f"In {where}, {key}") for key in known[1:]}
+        yield shape(name.strip(), **values)
 
 
 def _check_keys(content: Mapping[str, Any], allowed: Sequence[str], where: str) -> None:
@@ -463,15 +463,6 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> Content:
 
 def _kind(value: object) -> str:
     return "a list" if isinstance(value, list) else "a mapping" if isinstance(value, dict) else repr(value)
-
-
-def _in_our_form(content: Content) -> Content:
-    if "node_types" in content:
-        return _from_graph_schema(content)
-    if "Nodes" in content:
-        keys = {"entities": "Nodes", "relations": "Relations", "attributes": "Attributes"}
-        return {ours: _list(content, theirs) for ours, theirs in keys.items()}
-    return content
 
 
 def _from_graph_schema(content: Content) -> Content:

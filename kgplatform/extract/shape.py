@@ -204,7 +204,12 @@ def _statements(
 
 def _statement(item: object, names: Sequence[str], text: str) -> ExtractedTriple | ExtractedAttribute | Malformed:
     """What joins two of the entities of these ``names`` is a triple, and what else one of them has an attribute."""
-    number, members = _numbered(_with_number_first(item, names, text), text)
+    ordered = item
+    if isinstance(item, list) and len(item) == _PLAIN and (_text(item[1]) not in names or _text(item[0]) in names):
+        # The number of its sentence may stand at either end.
+        is_first = _numbered(item[:1], text)[0] and not _numbered(item[-1:], text)[0]
+        ordered = item if is_first else [item[-1], *item[:-1]]
+    number, members = _numbered(ordered, text)
     if len(members) != 3 or not all(members):
         return item if isinstance(item, Malformed) else _malformed("statement that is not of four texts", item)
     subject, said, object_ = members
@@ -213,14 +218,6 @@ def _statement(item: object, names: Sequence[str], text: str) -> ExtractedTriple
     joins = normalise_name(object_) in map(normalise_name, names)
     kind = ExtractedTriple if joins else ExtractedAttribute
     return kind(subject, said, object_, sentence=sentence_of(number, members, text))
-
-
-def _with_number_first(item: object, names: Sequence[str], text: str) -> object:
-    """A statement of four texts with the number of its sentence before the rest, at whichever end it stands."""
-    if not isinstance(item, list) or len(item) != _PLAIN or (_text(item[1]) in names and _text(item[0]) not in names):
-        return item
-    is_first = _numbered(item[:1], text)[0] and not _numbered(item[-1:], text)[0]
-    return item if is_first else [item[-1], *item[:-1]]
 
 
 def _facts_of(statements: Sequence[object], names: Sequence[str], text: str) -> Iterator[AtomicFact]:

@@ -253,7 +253,11 @@ def values(
     for span in spans:
         if _DATED.match(text, span.end, end) is None:
             continue
-        living = kind_of(span.name) in (None, "Person") and not _is_qualified(text, start, span)
+        # "the last full-blooded Varnian died in 1933" is of one of many.
+        before = _OF_MANY.search(text, max(start, span.start - _WINDOW), span.start)
+        word = before[1] if before is not None else "the"
+        qualified = word not in FUNCTION_WORDS and NOUN_KINDS.get(word.rpartition("-")[2]) != "Person"
+        living = kind_of(span.name) in (None, "Person") and not qualified
         if living and (match := _LIFE.match(text, span.end, end)) is not None:
             what, upto = described if described and span == spans[0] else (None, match.end())
             yield from _life(span.name, match, quote, what, text[match.end() : upto + _AFTER])
@@ -264,34 +268,22 @@ def values(
         yield ExtractedAttribute(spans[0].name, "description", described[0], quote)
 
 
-def _is_qualified(text: str, start: int, span: Span) -> bool:
-    """Whether an adjective before the name makes it one of many: "the last full-blooded Varnian died in 1933"."""
-    before = _OF_MANY.search(text, max(start, span.start - _WINDOW), span.start)
-    word = before[1] if before is not None else "the"
-    return word not in FUNCTION_WORDS and NOUN_KINDS.get(word.rpartition("-")[2]) != "Person"
-
-
 def _life(name: str, match: re.Match[str], quote: str, what: str | None, said: str) -> Iterator[ExtractedAttribute]:
     """Birth and death from brackets. A range is a life only where the sentence begins with the name and goes on to say
     ``what`` that is: "Ada (1815–1852) was a mathematician", but not "under Bill (1975–2000)". Of bare years, which
     bands and empires have too, it must be a person's. ``said``: how it goes on; an office's years are no life."""
     if match["born"]:
         yield ExtractedAttribute(name, "born", match["born"], quote)
-    elif what is not None and _is_a_life(_years(match["to"]) - _years(match["from"]), what, said):
+    elif what is not None:
+        begun, ended = (int(re.findall(r"\d{3,4}", match[end])[-1]) for end in ("from", "to"))
+        years = ended - begun
+        holds = years in _TERMS and what.split()[-1].lower() in WORDS["terms of office"] and _IN_OFFICE.match(said)
+        if years not in _AGES or holds or _LIVES.match(said):
+            return
         bare = match["from"].isdecimal() and match["to"].isdecimal()
         if not bare or "Person" in (kind_of_name(name), kind_of_noun_phrase(what)):
             yield ExtractedAttribute(name, "born", match["from"], quote)
             yield ExtractedAttribute(name, "died", match["to"], quote)
-
-
-def _is_a_life(years: int, what: str, said: str) -> bool:
-    """Whether a range of ``years`` may be that: not if its owner "is" something, or held an office for so long."""
-    holds = years in _TERMS and what.split()[-1].lower() in WORDS["terms of office"] and _IN_OFFICE.match(said)
-    return years in _AGES and not holds and not _LIVES.match(said)
-
-
-def _years(date: str) -> int:
-    return int(re.findall(r"\d{3,4}", date)[-1])
 
 
 def _what_first_is(text: str, spans: Sequence[Span], start: int, end: int) -> tuple[str, int] | None:

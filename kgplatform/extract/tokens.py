@@ -139,14 +139,24 @@ class DocumentWords:
             words = [match["word"] for match in found]
             lower.update(word for word in words if word[0].islower())
             if not is_shouted(words) and is_running(text, sentence.start, sentence.end, words):
-                capital.update(match["word"] for match in found if _tells(text, sentence.start, match))
+                for match in found:  # with a capital that the beginning of something does not explain
+                    left = match.start()
+                    begins = left <= sentence.start or text[left - 1] in _OPEN_QUOTES or text[left - 2] in _OPENERS
+                    if text[left].isupper() and not begins:
+                        capital[match["word"]] += 1
                 shouted = (word for word in words if len(word) > 2 and word.isupper() and is_common(word))
                 keywords.update(word for word in shouted if word.lower() not in FUNCTION_WORDS)
         known = [count for word, count in lower.items() if word in _ONLY_GERMAN]
         least, share = (_LEAST_GERMAN, _GERMAN_SHARE) if len(known) >= _LEAST_GERMAN else (2, _GERMAN_THROUGHOUT)
         german = len(known) >= least and sum(known) > share * lower.total()
         commands = len(keywords) >= _LEAST_KEYWORDS and keywords.total() > _KEYWORDS_SHARE * (lower.total() + 20)
-        return cls(lower, capital, german, commands or _is_technical(text, title, lower.total()))
+        shares = ((_CODE, _CODE_SHARE), (_INTERFACE, _INTERFACE_SHARE), (_SYSTEM, _SYSTEM_SHARE))
+        technical = (
+            commands
+            or any(sum(1 for _ in each.finditer(text)) > share * (lower.total() + 20) for each, share in shares)
+            or NUMBERED.match(title) is not None
+        )
+        return cls(lower, capital, german, technical)
 
     def is_proper(self, word: str) -> bool:
         """Whether the document writes ``word`` with a capital inside sentences, and so more often than without."""
@@ -154,22 +164,8 @@ class DocumentWords:
         return capital > lower and (not self.technical or (capital > 1 and not lower))
 
 
-def _is_technical(text: str, title: str, words: int) -> bool:
-    shares = ((_CODE, _CODE_SHARE), (_INTERFACE, _INTERFACE_SHARE), (_SYSTEM, _SYSTEM_SHARE))
-    many = any(sum(1 for _ in pattern.finditer(text)) > share * (words + 20) for pattern, share in shares)
-    return many or NUMBERED.match(title) is not None
-
-
 _OPEN_QUOTES = frozenset('"“„‘(')
 _OPENERS = frozenset(":;|•·–—>*.-")
-
-
-def _tells(text: str, start: int, token: re.Match[str]) -> bool:
-    """Whether the word has a capital that the beginning of something does not explain."""
-    left = token.start()
-    return (
-        text[left].isupper() and left > start and text[left - 1] not in _OPEN_QUOTES and text[left - 2] not in _OPENERS
-    )
 
 
 _FIELDS = re.compile(r"(?<![\w-])[A-Z][\w-]*: |[\w)]\": ")

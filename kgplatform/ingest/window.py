@@ -30,9 +30,10 @@ from typing import Generic, TypeVar
 from kgplatform.concurrency.threads import NEVER, Breaker, Stop
 from kgplatform.concurrency.workers import LocalWorkers
 from kgplatform.errors import BudgetError, InputError, KgError, ModelError, ReplyError, StoppedError
-from kgplatform.extract import Extractor, make_extractor, request_of
+from kgplatform.extract import Extractor, make_extractor
 from kgplatform.extract.bound import Mode, bound
 from kgplatform.extract.grounded_names import without_inventions
+from kgplatform.extract.llm import LlmExtractor
 from kgplatform.extract.schema import Expansion, Schema
 from kgplatform.ingest.compare import EXTRACTED, Plan
 from kgplatform.ingest.schema_expansion import NOTHING_LEFT, KnownGrowth, Proposed, left_out
@@ -96,7 +97,7 @@ class Tools:
     @property
     def request(self) -> str:
         """What passages are asked with, but for their own texts; empty where no model is."""
-        return request_of(self.extractor, self.schema)
+        return self.extractor.request(self.schema) if isinstance(self.extractor, LlmExtractor) else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ the form can do without.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
@@ -82,7 +83,11 @@ class Form(BaseModel):
         except ValidationError as error:
             name = str(info.field_name)
             is_optional = name in cls.model_fields and not cls.model_fields[name].is_required()
-            right = [item for item in value if _is_right(item, handler)] if isinstance(value, list) else []
+            right = []
+            for item in value if isinstance(value, list) else ():
+                with suppress(ValidationError):
+                    handler([item])
+                    right.append(item)
             if info.context is None or not (right or is_optional):
                 raise
             fault = error.errors(include_url=False)[0]["msg"]
@@ -107,14 +112,6 @@ def shorter(form: type[BaseModel]) -> type[BaseModel]:
     kept: dict[str, Any] = {name: (field.annotation, field) for name, field in form.model_fields.items()}
     made: type[BaseModel] = create_model(form.__name__, **{name: kept[name] for name in kept if name not in aside})
     return made
-
-
-def _is_right(item: Any, handler: ValidatorFunctionWrapHandler) -> bool:
-    try:
-        handler([item])
-    except ValidationError:
-        return False
-    return True
 
 
 @cache

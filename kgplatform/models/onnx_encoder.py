@@ -102,7 +102,8 @@ def quantisers(graph: Any) -> list[Any]:
 
 def _keep_first_token(graph: Any) -> None:
     """In the last layer, ask for the first token alone: its query, and what is added to what it attends to."""
-    query, producers, consumers = _products(graph)[-_OF_LAYER], _producers(graph), _consumers(graph)
+    query = [node for node in graph.node if node.op_type == "MatMulInteger"][-_OF_LAYER]
+    producers, consumers = _producers(graph), _consumers(graph)
     quantiser = producers[query.input[0]]
     (residual,) = (node for node in consumers[quantiser.input[0]] if node.op_type == "Add")
     for name, value in (("first_start", 0), ("first_end", 1), ("first_axis", 1)):
@@ -133,7 +134,7 @@ def _fix_ranges(graph: Any, ranges: Sequence[Range]) -> None:
 def _fuse_products(graph: Any) -> None:
     """A product of whole numbers, made a float, scaled, and its bias added: in one step, which onnxruntime has."""
     producers, consumers = _producers(graph), _consumers(graph)
-    for product in _products(graph):
+    for product in [node for node in graph.node if node.op_type == "MatMulInteger"]:
         (cast,) = consumers[product.output[0]]
         (scaled,) = consumers[cast.output[0]]
         scales = producers[_other(scaled, cast.output[0])]
@@ -179,10 +180,6 @@ def _drop_unused(graph: Any) -> None:
     node_class = type(graph.node[0])
     del graph.node[:]
     graph.node.extend(node_class.FromString(each) for each in kept)
-
-
-def _products(graph: Any) -> list[Any]:
-    return [node for node in graph.node if node.op_type == "MatMulInteger"]
 
 
 def _producers(graph: Any) -> dict[str, Any]:
@@ -306,9 +303,10 @@ class OnnxEncoder:
         windows: list[list[int]] = []
         owners: list[int] = []
         for number, encoding in enumerate(self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)):
-            cut = _windows(encoding.ids)
-            windows += cut
-            owners += [number] * len(cut)
+            ids = encoding.ids
+            parts = max(1, -(-len(ids) // (LONGEST - 2)))  # the fewest that the model can read; no token is lost
+            windows += [ids[len(ids) * i // parts : len(ids) * (i + 1) // parts] for i in range(parts)]
+            owners += [number] * parts
         # Windows of one length go through together: no padding, so no mask and no wasted work.
         groups = list(_groups([len(ids) for ids in windows], batch))
         out = np.empty((len(windows), WIDTH), dtype=np.float32)
@@ -345,13 +343,6 @@ def unit(rows: Vectors) -> Vectors:
     """``rows`` (n, d), each made length 1."""
     result: Vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     return result
-
-
-def _windows(ids: list[int]) -> list[list[int]]:
-    """``ids`` in the fewest windows that the model can read, of even length; no token is lost."""
-    most = LONGEST - 2
-    number = max(1, -(-len(ids) // most))
-    return [ids[len(ids) * i // number : len(ids) * (i + 1) // number] for i in range(number)]
 
 
 def _groups(lengths: list[int], batch: int) -> Iterator[list[int]]:

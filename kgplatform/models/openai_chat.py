@@ -35,14 +35,13 @@ from kgplatform.models.request import (
     cache_key,
     identity,
     lesser,
-    sendable,
     shaped,
 )
 from kgplatform.models.wire import PROPERTIES, ServedModel, Wire
 from kgplatform.prompt import Messages, render
 from kgplatform.records import Usage
 from kgplatform.settings import Settings
-from kgplatform.text import clipped, count_tokens, tidy
+from kgplatform.text import clipped, count_tokens, tidy, without_lone_surrogates
 
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking")
 _SHOWN = 200
@@ -70,12 +69,20 @@ def read_answer(answer: dict[str, Any], messages: Messages) -> tuple[Reply, bool
         raise ReplyError("The model server's content filter stopped the answer.")
     written = _written(message.get("content")) or _arguments(message)
     thoughts = any(message.get(name) for name in _THOUGHTS)
-    text, unclosed = _less_channels(written)
-    text, open_thought = split_thoughts(text)
-    cut_off = reason == "length" or unclosed or open_thought
+    channels = [(found[1], found[2]) for found in _CHANNEL.finditer(written)]  # gpt-oss's format: the last final one
+    finals = [said for name, said in channels if name == "final"]
+    text, open_thought = split_thoughts(finals[-1] if finals else "" if channels else written)
+    cut_off = reason == "length" or open_thought or bool(channels and not finals)
     thought = thoughts or text.strip() != written.strip()
     usage = usage_of(answer, messages, written)
-    return Reply(text, usage, cut_off, lack="" if text.strip() else _lack(message, thought)), thought
+    lack = ""  # what came in place of a reply
+    if not text.strip():
+        lack = "the model thought, and wrote no reply" if thought else ""
+        if refusal := message.get("refusal"):
+            lack = f"the model refused: {str(refusal)[:_SHOWN]}"
+        elif message.get("tool_calls") or message.get("function_call"):
+            lack = "the model called a tool that it was not given"
+    return Reply(text, usage, cut_off, lack=lack), thought
 
 
 def _written(content: object) -> str:
@@ -91,24 +98,6 @@ def _arguments(message: dict[str, Any]) -> str:
     function = call.get("function") if isinstance(call, dict) else None
     said = function.get("arguments") if isinstance(function, dict) else None
     return said if isinstance(said, str) else json.dumps(said) if isinstance(said, dict) else ""
-
-
-def _lack(message: dict[str, Any], thought: bool) -> str:
-    """What came in place of a reply."""
-    if refusal := message.get("refusal"):
-        return f"the model refused: {str(refusal)[:_SHOWN]}"
-    if message.get("tool_calls") or message.get("function_call"):
-        return "the model called a tool that it was not given"
-    return "the model thought, and wrote no reply" if thought else ""
-
-
-def _less_channels(text: str) -> tuple[str, bool]:
-    """The last final channel of gpt-oss's format, and whether there is none although others began."""
-    channels = [(found[1], found[2]) for found in _CHANNEL.finditer(text)]
-    finals = [said for name, said in channels if name == "final"]
-    if not channels:
-        return text, False
-    return (finals[-1], False) if finals else ("", True)
 
 
 def usage_of(answer: dict[str, Any], messages: Messages, text: str) -> Usage:
@@ -263,7 +252,8 @@ class OpenAIChat(ServedModel):
         return sorted({str(row["id"]) for row in rows if isinstance(row, dict) and row.get("id")})
 
     def _asked(self, messages: Messages, wanted: Wanted, stage: str) -> _Asked:
-        sent = sendable(messages)
+        # No JSON body in UTF-8 can carry half surrogate pairs.
+        sent = [{name: without_lone_surrogates(text) for name, text in message.items()} for message in messages]
         identified = identity(self.model, sent, wanted, self._settings.chat_parameters)
         return _Asked(sent, wanted, stage, cache_key({"address": self._wire.address, **identified}))
 

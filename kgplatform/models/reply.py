@@ -315,14 +315,12 @@ class _Read(Generic[M]):
         except ReplyError as error:
             fault = f"{reply.lack[0].upper()}{reply.lack[1:]}." if reply.lack else str(error)
             return cls(None, fault=fault, cut_off=reply.cut_off, looped=looped)
-        return cls(value, repaired, fault, reply.cut_off, looped, is_all=looped and _says_all(value))
-
-
-def _says_all(value: BaseModel) -> bool:
-    """Whether ``value`` has every field that its form cannot do without, and no text in it goes round."""
-    said = value.root if isinstance(value, RootModel) else value.model_dump(exclude_unset=True)
-    form = getattr(value, "form", type(value))
-    return {*form.model_fields} <= {*said, *aside_of(form)} and not any(map(is_looped, _texts(said)))
+        is_all = False
+        if looped:  # it may have every field that its form cannot do without, and no text in it that goes round
+            said = value.root if isinstance(value, RootModel) else value.model_dump(exclude_unset=True)
+            form = getattr(value, "form", type(value))
+            is_all = {*form.model_fields} <= {*said, *aside_of(form)} and not any(map(is_looped, _texts(said)))
+        return cls(value, repaired, fault, reply.cut_off, looped, is_all=is_all)
 
 
 def _once_more(messages: Messages, wanted: Wanted, first: _Read[Any], *, is_full: bool) -> tuple[Messages, Wanted]:

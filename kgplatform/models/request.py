@@ -31,7 +31,7 @@ from kgplatform.concurrency.files import write_atomically
 from kgplatform.models.chat import AnyObject, Wanted
 from kgplatform.models.failures import RefusedError
 from kgplatform.prompt import Messages
-from kgplatform.text import count_tokens, without_lone_surrogates
+from kgplatform.text import count_tokens
 
 _DROPPED = ("title", "default", "$defs", "description")
 _BOUNDS = ("minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum", "pattern", "format")
@@ -173,7 +173,14 @@ def shaped(
 ) -> dict[str, Any]:
     """The body of a request. ``more``: parameters that the user sets; None leaves one out. ``context``: tokens, None
     where the model's window is not known."""
-    sent = messages if abilities.system else _without_system(messages)
+    sent = messages
+    if not abilities.system:  # then it is the beginning of what the user says
+        system = "\n\n".join(message["content"] for message in messages if message["role"] == "system")
+        sent = [message for message in messages if message["role"] != "system"]
+        if not sent:
+            sent = [{"role": "user", "content": system}]
+        elif system:
+            sent = [{**sent[0], "content": f"{system}\n\n{sent[0]['content']}"}, *sent[1:]]
     body: dict[str, Any] = {"model": model, "messages": sent, "temperature": _AGAIN if wanted.again else 0}
     body[abilities.output] = _room(messages, wanted, abilities, context)
     if form := _response_format(wanted.form, abilities.form):
@@ -188,11 +195,6 @@ def identity(model: str, messages: Messages, wanted: Wanted, more: dict[str, Any
     """What makes a request another one than the last, whatever its server takes of it: for the cache key."""
     schema = {"form": json_schema(wanted.form)} if wanted.form else {}
     return {"model": model, "messages": messages, "temperature": _AGAIN if wanted.again else 0, **schema, **more}
-
-
-def sendable(messages: Messages) -> Messages:
-    """``messages`` without half surrogate pairs, which no JSON body in UTF-8 can carry."""
-    return [{name: without_lone_surrogates(text) for name, text in message.items()} for message in messages]
 
 
 def lesser(abilities: Abilities, error: RefusedError, body: dict[str, Any]) -> Abilities | None:
@@ -210,19 +212,17 @@ def lesser(abilities: Abilities, error: RefusedError, body: dict[str, Any]) -> A
 def _could_go(abilities: Abilities, said: str, body: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """What a server may refuse of ``body``, most often first: what names it, and how to ask without it."""
 
-    def without(name: str) -> dict[str, Any]:
-        return {"refused": (*abilities.refused, name)}
-
     if "response_format" in body:
         yield _FORM, {"form": _level(body) + 1}
     for name in ("stream_options", "temperature"):
         if name in body:
-            yield name, without(name)
+            yield name, {"refused": (*abilities.refused, name)}
     if (output := abilities.output) in body:
         bound = _AT_MOST.search(said)
         if bound and (most := int(bound[1].replace(",", ""))) < body[output]:
             yield output, {"most": most}
-        yield output, {"output": "max_completion_tokens"} if output == "max_tokens" else without(output)
+        refused = {"refused": (*abilities.refused, output)}
+        yield output, {"output": "max_completion_tokens"} if output == "max_tokens" else refused
     if any(message["role"] == "system" for message in body["messages"]):
         yield _SYSTEM, {"system": False}
     if body.get("stream"):
@@ -263,15 +263,6 @@ def _room(messages: Messages, wanted: Wanted, abilities: Abilities, context: int
     if abilities.most:
         bounds.append(abilities.most)
     return min(bounds)
-
-
-def _without_system(messages: Messages) -> Messages:
-    """The system message as the beginning of what the user says."""
-    system = "\n\n".join(message["content"] for message in messages if message["role"] == "system")
-    others = [message for message in messages if message["role"] != "system"]
-    if not system or not others:
-        return others or [{"role": "user", "content": system}]
-    return [{**others[0], "content": f"{system}\n\n{others[0]['content']}"}, *others[1:]]
 
 
 _log = logging.getLogger(__name__)

@@ -15,6 +15,8 @@ from kgplatform.neo4j.process import loaded, process_mark
 from kgplatform.neo4j.store import Connection
 from kgplatform.settings import Settings
 
+_FILE = "browser.json"
+
 
 def browser_jar(settings: Settings, report: Callable[[str], None]) -> Path:
     """The jar, fetched if it was never installed here. Raises ``ServerError``."""
@@ -25,7 +27,7 @@ def browser_jar(settings: Settings, report: Callable[[str], None]) -> Path:
 @contextmanager
 def announced_browser(settings: Settings, connection: Connection, address: str) -> Iterator[None]:
     """Say, in a small file while the block lasts, that the Browser of this graph is served at ``address`` from here."""
-    file = _file(settings)
+    file = settings.home_folder / _FILE
     file.parent.mkdir(parents=True, exist_ok=True)
     said = {"address": address, "graph": connection.uri, "pid": os.getpid(), "began": process_mark(os.getpid())}
     write_atomically(file, json.dumps(said).encode())
@@ -39,13 +41,9 @@ def announced_browser(settings: Settings, connection: Connection, address: str) 
 def browser_url_of(settings: Settings, connection: Connection) -> str | None:
     """Where a person opens Neo4j Browser on this graph: ``kgplatform browser`` if it runs, else the server's own. None
     for a given server without the former: where that has its Browser is not known."""
-    said = loaded(dict[str, Any], _file(settings)) or {}
+    said = loaded(dict[str, Any], settings.home_folder / _FILE) or {}
     pid = said.get("pid")
     lives = isinstance(pid, int) and process_mark(pid) == said.get("began")
     if lives and said.get("graph") == connection.uri:
         return str(said["address"])
     return connection.browser_url
-
-
-def _file(settings: Settings) -> Path:
-    return settings.home_folder / "browser.json"

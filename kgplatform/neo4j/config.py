@@ -49,7 +49,8 @@ def write_configuration(home: Path, memory: Memory, ports: Ports, class_path: li
     heap = memory.heap
     buffer = min(max(_LEAST_BUFFER, bytes_of(heap) // _BUFFERS // 2**20), _MOST_BUFFER)
     indexes = {"buffer": buffer, "most_merged": buffer // 2}
-    statements = {"transaction": transaction_megabytes(heap), "transactions": transaction_megabytes(heap, _OF_ALL)}
+    shares = {"transaction": _OF_ONE, "transactions": _OF_ALL}  # of the heap, for one transaction and for all together
+    statements = {name: int(bytes_of(heap) * share) // 2**20 for name, share in shares.items()}
     places = {"bolt": ports.bolt, "http": ports.http, "heap": heap, "page_cache": memory.page_cache}
     values = places | indexes | statements
     configuration = (TEMPLATES / "neo4j.conf").read_text("utf-8").format(**values)
@@ -77,11 +78,6 @@ def write_configuration(home: Path, memory: Memory, ports: Ports, class_path: li
         f"--home-dir={home}",
         f"--config-dir={home / 'conf'}",
     ]
-
-
-def transaction_megabytes(heap: str, part: float = _OF_ONE) -> int:
-    """What one transaction may hold of ``heap``, or all of them together (``part``)."""
-    return int(bytes_of(heap) * part) // 2**20
 
 
 def set_password_arguments(home: Path) -> list[str]:
@@ -155,14 +151,11 @@ def has_store(home: Path) -> bool:
 
 def set_memory(settings: Settings) -> Memory:
     """Heap and page cache as they are set: each a size, or ``auto``. Raises ``SettingError``."""
-    return Memory(_jvm_size(settings, "neo4j_heap"), _jvm_size(settings, "neo4j_page_cache"))
-
-
-def _jvm_size(settings: Settings, name: str) -> str:
-    value: str = getattr(settings, name)
-    if value != AUTO and not _JVM_SIZE.fullmatch(value):
-        raise SettingError(f"{env_name(name)} is {value!r}, which is not a size; write it like 512m or 2g, or auto.")
-    return value.lower()
+    sizes = {name: str(getattr(settings, name)) for name in ("neo4j_heap", "neo4j_page_cache")}
+    for name, size in sizes.items():
+        if size != AUTO and not _JVM_SIZE.fullmatch(size):
+            raise SettingError(f"{env_name(name)} is {size!r}, which is not a size; write it like 512m or 2g, or auto.")
+    return Memory(*map(str.lower, sizes.values()))
 
 
 VERSION = "5.26.30"

@@ -95,13 +95,10 @@ class Pass:
         if self._has != "alone":
             self._ask("alone")
 
-    def share(self) -> None:
-        """Go on beside other passes that share."""
-        self._give_up("shared")
-
-    def step_aside(self) -> None:
-        """Go on beside all passes but those that exclude this kind."""
-        self._give_up("beside")
+    def share(self, turn: Turn = "shared") -> None:
+        """Go on beside other passes that share; ``beside``: beside all but those that exclude this kind."""
+        self._has = turn
+        self.store.write(("neo4j/passes/give_up", {"id": self.id, "turn": turn}))
 
     def again(self) -> None:
         """Ask for a turn alone once more: the database is another one, which knows nothing of this pass."""
@@ -124,10 +121,6 @@ class Pass:
     def is_only(self) -> bool:
         """Whether no other pass is under way."""
         return all(row["id"] == self.id for row in self._plain.read("neo4j/passes/running"))
-
-    def _give_up(self, turn: Turn) -> None:
-        self._has = turn
-        self.store.write(("neo4j/passes/give_up", {"id": self.id, "turn": turn}))
 
     def _ask(self, turn: Turn) -> None:
         self._has = None

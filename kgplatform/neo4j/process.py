@@ -43,7 +43,6 @@ COPIED = "copied.json"
 _POLL = 0.05
 _TERM_TIMEOUT = 120.0
 _KILL_TIMEOUT = 20.0
-_END_TIMEOUT = 3.0
 _SPAN = 100
 _PORT_TIMEOUT = 5.0
 
@@ -106,10 +105,6 @@ class ServerRecord:
         whose = {"folder": folder_mark(home), "path": str(home), "host": platform.node()}
         write_atomically(path, json.dumps(asdict(self) | whose).encode())
 
-    def is_of_copy(self, home: Path) -> bool:
-        """Whether it came to ``home`` by a copy. The number of a disk may change whenever the machine starts."""
-        return bool(self.folder) and self.folder.partition(":")[2] != folder_mark(home).partition(":")[2]
-
     def has_moved(self, home: Path) -> bool:
         """Whether the path at which it was started leads elsewhere now: it would make new files there."""
         return bool(self.path) and not (Path(self.path).exists() and home.samefile(self.path))
@@ -139,7 +134,8 @@ def own_record(home: Path) -> ServerRecord | None:
             f"The server of {home} runs on another machine, {written.host}. Stop it there with `kgplatform down`, or "
             "choose another home with KGPLATFORM_HOME."
         )
-    if written.is_of_copy(home):
+    # The number of a disk may change whenever the machine starts.
+    if written.folder and written.folder.partition(":")[2] != folder_mark(home).partition(":")[2]:
         (home / RECORD).replace(home / COPIED)
     return None
 
@@ -166,11 +162,6 @@ def spawn(command: list[str], folder: Path, console: Path, environment: dict[str
         )
     _children[child.pid] = child
     return child.pid
-
-
-def is_ending(record: ServerRecord) -> bool:
-    """Whether the process ends in the next moments: its connections are gone before it is."""
-    return comes_true(lambda: not record.lives(), _END_TIMEOUT)
 
 
 def comes_true(holds: Callable[[], bool], seconds: float) -> bool:

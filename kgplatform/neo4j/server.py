@@ -57,7 +57,6 @@ from kgplatform.neo4j.process import (
     choose_ports,
     comes_true,
     find_fault,
-    is_ending,
     last_reason,
     life_of,
     load_record,
@@ -74,6 +73,8 @@ if TYPE_CHECKING:
     from kgplatform.neo4j.store import Connection, Store
 
 _USUAL_PORTS = Ports(bolt=7687, http=7474)
+_END_TIMEOUT = 3.0
+_IMPORTING = "importing.json"
 _USERNAME = "neo4j"
 _FOLDERS = ("data", "logs", "conf", "run")
 _STARTS = 3
@@ -158,7 +159,8 @@ class LocalNeo4j:
             if last.lives() and (last.answered > since or not last.ready):  # somebody else has started it again
                 self._wait(last)
                 return True
-            if last.lives() and not hangs and not is_ending(last):
+            # The connections of a process that ends are gone before it is.
+            if last.lives() and not hangs and not comes_true(lambda: not last.lives(), _END_TIMEOUT):
                 return False
             stop(last, at_once=True)
             own_record(self._home)  # of another machine it is not ours to start
@@ -445,7 +447,7 @@ def import_full(java: Path, arguments: Sequence[str], home: Path, folder: Path, 
     import is under way, and which process it is; with that file there, the database is half of one, which whoever
     starts the server next ends and empties.
     """
-    mark = _mark(home)
+    mark = home / _IMPORTING
     write_atomically(mark, b"{}")
     try:
         with log.open("wb") as output, ExitStack() as undo:
@@ -475,7 +477,7 @@ def import_full(java: Path, arguments: Sequence[str], home: Path, folder: Path, 
 
 def drop_half_import(home: Path) -> None:
     """End an import that its process has left behind, and remove what it made, if there is one."""
-    mark = _mark(home)
+    mark = home / _IMPORTING
     if not mark.exists():
         return
     if (record := load_record(mark)) is not None:
@@ -483,10 +485,6 @@ def drop_half_import(home: Path) -> None:
     for kind in ("databases", "transactions"):
         shutil.rmtree(home / "data" / kind / "neo4j", ignore_errors=True)
     mark.unlink()
-
-
-def _mark(home: Path) -> Path:
-    return home / "importing.json"
 
 
 def open_store(settings: Settings, report: Report) -> Store:

@@ -284,8 +284,10 @@ def why_refused(statement: str, parameters: dict[str, Any]) -> str:
         return "Options of the planner (CYPHER …) may not be given here: begin with the first clause."
     if any(token.is_sign("=~") for token in tokens):
         return "Regular expressions (=~) may not be used here: use CONTAINS, STARTS WITH or ENDS WITH."
-    if any(_is_use(tokens, at) for at in range(len(tokens))):
-        return "USE may not be used here: there is one graph."
+    for at, token in enumerate(tokens):
+        is_name = _at(tokens, at - 1).is_word("as") or _at(tokens, at - 1).is_sign(".", ":", ",")
+        if token.is_word("use") and _at(tokens, at + 1).is_name and not is_name:
+            return "USE may not be used here: there is one graph."
     if max(accumulate(token.is_sign("{") - token.is_sign("}") for token in tokens), default=0) > _DEEPEST_SUBQUERY:
         return "Brackets are nested too deeply."
     if sum(token.is_word("xor") for token in tokens) > _MOST_XOR:
@@ -299,7 +301,12 @@ def why_refused(statement: str, parameters: dict[str, Any]) -> str:
     # How often a value may be in what the statement makes of it: what the clauses multiply it by.
     copies = 1
     for clause in _projections(tokens):
-        copies *= max(1, sum(_copies_in(item) for item in _parts(clause, ",")))
+        made = 0
+        for item in _parts(clause, ","):
+            if any(token.is_sign("+", "||", "[", "{") for token in item):  # else it only hands a value on
+                made += sum(_is_value(item, at) for at in range(len(item)))
+                made += _COPIES_OF_LOOP * sum(_copied_by_loop(item, at) for at in range(len(item)))
+        copies *= max(1, made)
     if copies > _MOST_COPIES:
         return "The statement combines values too often: use fewer + and lists in WITH."
     return ""
@@ -343,17 +350,14 @@ def _is_foreign(tokens: Sequence[Token], name: str, opening: int) -> bool:
     if name == "replace":  # what takes out cannot grow
         last = _closing(tokens, opening) - 1
         return tokens[last] not in _NOTHING or not tokens[last - 1].is_sign(",")
-    if name == "range" and _is_short_range(tokens, opening):
-        return False
+    if name == "range" and _at(tokens, opening - 2).is_word("unwind"):
+        # ``UNWIND range(1, 5000)``: rows, which the time-out ends, of few numbers that are written there.
+        given = tokens[opening + 1 : _closing(tokens, opening)]
+        numbers = [int(each.text) for each in given[::2] if len(each.text) < _LONGEST_NUMBER and each.text.isdecimal()]
+        is_written = len(numbers) == len(given[::2]) in (2, 3) and all(each.is_sign(",") for each in given[1::2])
+        if is_written and abs(numbers[1] - numbers[0]) < _LONGEST_RANGE:
+            return False
     return name in _ENDLESS or ("." in name and name.partition(".")[0] not in _NAMESPACES)
-
-
-def _is_short_range(tokens: Sequence[Token], opening: int) -> bool:
-    """``UNWIND range(1, 5000)``: rows, which the time-out ends, of few numbers that are written there."""
-    given = tokens[opening + 1 : _closing(tokens, opening)]
-    numbers = [int(each.text) for each in given[::2] if len(each.text) < _LONGEST_NUMBER and each.text.isdecimal()]
-    is_written = len(numbers) == len(given[::2]) in (2, 3) and all(each.is_sign(",") for each in given[1::2])
-    return is_written and _at(tokens, opening - 2).is_word("unwind") and abs(numbers[1] - numbers[0]) < _LONGEST_RANGE
 
 
 def _at(tokens: Sequence[Token], place: int) -> Token:
@@ -368,11 +372,6 @@ def _closing(tokens: Sequence[Token], opening: int) -> int:
         if depth == 0:
             return at
     return len(tokens) - 1
-
-
-def _is_use(tokens: Sequence[Token], at: int) -> bool:
-    is_name = _at(tokens, at - 1).is_word("as") or _at(tokens, at - 1).is_sign(".", ":", ",")
-    return tokens[at].is_word("use") and _at(tokens, at + 1).is_name and not is_name
 
 
 def _loops_inside_loops(tokens: Sequence[Token]) -> bool:
@@ -400,18 +399,13 @@ def _grows(tokens: Sequence[Token], opening: int) -> bool:
     made = inside[ends[0] + 1 :] if ends else ()
     if any(token.is_word("split") and _at(made, at + 1).is_sign("(") for at, token in enumerate(made)):
         return True
-    is_joined = any(token.is_sign("+", "||") for token in made)
-    own = inside[0].text
-    return is_joined and any(_is_outer(made, at, own) for at in range(len(made)))
-
-
-def _is_outer(tokens: Sequence[Token], at: int, own: str) -> bool:
-    """Whether a parameter or a variable stands there, or a property of one, that is not the loop's ``own``."""
-    token, after = tokens[at], _at(tokens, at + 1)
-    if token.kind == "given":
-        return True
-    has_property = token.is_name and after.is_sign(".") and not _at(tokens, at - 1).is_sign(".")
-    return (has_property or _is_value(tokens, at)) and token.text != own
+    if not any(token.is_sign("+", "||") for token in made):
+        return False
+    for at, token in enumerate(made):  # a parameter or a variable, or a property of one, but not the loop's own
+        is_property = token.is_name and _at(made, at + 1).is_sign(".") and not _at(made, at - 1).is_sign(".")
+        if token.kind == "given" or ((is_property or _is_value(made, at)) and token.text != inside[0].text):
+            return True
+    return False
 
 
 def _projections(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
@@ -419,16 +413,14 @@ def _projections(tokens: Sequence[Token]) -> Iterator[Sequence[Token]]:
     for at, token in enumerate(tokens):
         if token.is_word("with", "return"):
             end = at + 1
-            while end < len(tokens) and not tokens[end].is_sign(*")]}") and not _is_clause(tokens, end):
+            while end < len(tokens) and not tokens[end].is_sign(*")]}"):
+                before = tokens[end - 1]
+                is_word = before.kind != "sign" and not before.is_word(*_WORDS, "as", "with", "return")
+                ended = is_word or before.is_sign(*")]}*") or before.is_word("end", "null", "true", "false")
+                if ended and tokens[end].is_word(*_CLAUSES):  # and no name that is written like a clause
+                    break
                 end = _closing(tokens, end) + 1 if tokens[end].is_sign(*"([{") else end + 1
             yield tokens[at + 1 : end]
-
-
-def _is_clause(tokens: Sequence[Token], at: int) -> bool:
-    """Whether a clause begins there, and no name that is written like one."""
-    before = tokens[at - 1]
-    ended = before.is_sign(*")]}*") or (before.kind != "sign" and not before.is_word(*_WORDS, "as", "with", "return"))
-    return tokens[at].is_word(*_CLAUSES) and (ended or before.is_word("end", "null", "true", "false"))
 
 
 def _parts(tokens: Sequence[Token], *marks: str) -> Iterator[Sequence[Token]]:
@@ -440,14 +432,6 @@ def _parts(tokens: Sequence[Token], *marks: str) -> Iterator[Sequence[Token]]:
             yield tokens[start:at]
             start = at + 1
     yield tokens[start:]
-
-
-def _copies_in(item: Sequence[Token]) -> int:
-    """How many values the item puts together; none where it only hands one on."""
-    if not any(token.is_sign("+", "||", "[", "{") for token in item):
-        return 0
-    names = sum(_is_value(item, at) for at in range(len(item)))
-    return names + _COPIES_OF_LOOP * sum(_copied_by_loop(item, at) for at in range(len(item)))
 
 
 def _copied_by_loop(tokens: Sequence[Token], opening: int) -> int:
@@ -491,7 +475,11 @@ def refuse_plan(statement: str, plan: dict[str, Any], query_type: str | None, *,
     """Raise ``InputError`` for what users may not run; also for what writes, unless ``write``."""
     operators = set(_operators(plan))
     names = {name for name, _ in operators}
-    if any(name.startswith("LoadCSV") for name in names) or _may_hide_load_csv(statement):
+    # The plan does not always show a LOAD CSV in a subquery expression. ``\u0041`` is a letter anywhere in Cypher, and
+    # words inside of quotes count too: a parameter can carry those.
+    text = ESCAPE.sub(letter_of, statement)
+    may_hide = _LOAD_CSV.search(text) is not None and _SUBQUERY_EXPRESSION.search(text) is not None
+    if may_hide or any(name.startswith("LoadCSV") for name in names):
         raise coded(Code.STATEMENT_LOADS)
     if any(name == "ProcedureCall" and detail.lstrip().startswith("dbms.") for name, detail in operators):
         raise InputError("Procedures under `dbms.` are refused: they act on the server, not on the graph.")
@@ -514,15 +502,6 @@ def without_explain(message: str) -> str:
 def _moved(position: re.Match[str]) -> str:
     column, offset = (int(number) - len(_EXPLAIN) for number in position.groups())
     return f"(line 1, column {column} (offset: {offset}))"
-
-
-def _may_hide_load_csv(statement: str) -> bool:
-    """Whether LOAD CSV could stand in a subquery expression, which the plan does not always show.
-
-    ``\\u0041`` is a letter anywhere in Cypher. Words inside of quotes count too: a parameter can carry those.
-    """
-    text = ESCAPE.sub(letter_of, statement)
-    return _LOAD_CSV.search(text) is not None and _SUBQUERY_EXPRESSION.search(text) is not None
 
 
 def _operators(plan: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -44,10 +44,11 @@ from kgplatform.text import did_you_mean
 
 def plain(value: Any) -> Any:
     """``value`` as JSON can hold it: nodes and relationships become dictionaries, without long vectors."""
-    if isinstance(value, neo4j.graph.Node):
-        return {"labels": sorted(value.labels), "properties": _plain_properties(value)}
-    if isinstance(value, neo4j.graph.Relationship):
-        return {"type": value.type, "properties": _plain_properties(value)}
+    if isinstance(value, neo4j.graph.Node | neo4j.graph.Relationship):
+        properties = {key: plain(item) for key, item in sorted(value.items()) if key != "embedding"}
+        if isinstance(value, neo4j.graph.Node):
+            return {"labels": sorted(value.labels), "properties": properties}
+        return {"type": value.type, "properties": properties}
     if isinstance(value, neo4j.graph.Path):
         pairs = zip(value.relationships, value.nodes, strict=False)
         return {
@@ -64,10 +65,6 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, str | int | float | bool):
         return value
     return str(value)
-
-
-def _plain_properties(entity: neo4j.graph.Entity) -> dict[str, Any]:
-    return {key: plain(value) for key, value in sorted(entity.items()) if key != "embedding"}
 
 
 def table_of(result: neo4j.Result, limit: int) -> tuple[Table, neo4j.ResultSummary]:
@@ -156,7 +153,7 @@ time."""
 _tracers: contextvars.ContextVar[tuple[Tracer, ...]] = contextvars.ContextVar("tracers", default=())
 
 
-class Store:
+class Store(contextlib.AbstractContextManager["Store"]):
     """One database. Thread-safe; open one and keep it.
 
     Where the work that a statement is for is stopped (``within``), it ends at once, on the server too, and all that its
@@ -192,9 +189,6 @@ class Store:
                 max_transaction_retry_time=_RETRY_SECONDS,
                 notifications_min_severity="OFF",
             )
-
-    def __enter__(self) -> Store:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

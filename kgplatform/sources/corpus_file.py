@@ -11,16 +11,17 @@ import json
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from io import BufferedReader
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from kgplatform.concurrency.workers import BoundedCalls, ExceededError
 from kgplatform.errors import DocumentError, SettingError
 from kgplatform.neo4j.metadata import flat
 from kgplatform.records import Location, MetadataValue
-from kgplatform.sources.decode import codec_of, decode, is_json_object
+from kgplatform.sources.decode import codec_of, decode
 from kgplatform.sources.files.file_text import clean
 from kgplatform.text import LONGEST_NAME, clipped, tidy
 
@@ -90,22 +91,17 @@ def read_json(
         content = json.loads(text)
     except (ValueError, RecursionError) as error:
         lines = text.split("\n")
-        if is_json_object(lines[0]):
-            return _items("line", _parsed(lines, fields))
+        with suppress(ValueError, RecursionError):
+            if isinstance(json.loads(lines[0]), dict):  # as every line of JSON Lines is
+                return _items("line", _parsed(lines, fields))
         raise DocumentError(path, f"not valid JSON ({_fault(error)})") from error
-    values = _values(content, fields)
+    # The items are those of the file's list, or of the one list in its object whose items have texts.
+    held = list(content.values()) if isinstance(content, dict) and not _has_text(content, fields) else []
+    lists = [each for each in held if isinstance(each, list) and any(_has_text(item, fields) for item in each)]
+    values = content if isinstance(content, list) else lists[0] if len(lists) == 1 else [content]
     if not any(isinstance(_first(value, fields.text), str) for value in values):
         raise DocumentError(path, _other_shape(content, values, fields))
     return _items("item", enumerate((_read_item(value, fields) for value in values), start=1))
-
-
-def _values(content: object, fields: Fields) -> list[Any]:
-    """The items of a file: those of its list, or of the one list in its object whose items have texts."""
-    if isinstance(content, list):
-        return content
-    held = list(content.values()) if isinstance(content, dict) and not _has_text(content, fields) else []
-    lists = [each for each in held if isinstance(each, list) and any(_has_text(item, fields) for item in each)]
-    return lists[0] if len(lists) == 1 else [content]
 
 
 def read_jsonl(

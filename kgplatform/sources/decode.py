@@ -6,7 +6,6 @@ The bytes decide, not the name: a JPEG called ``notes.txt`` is an image, a PDF c
 from __future__ import annotations
 
 import codecs
-import json
 import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -116,11 +115,6 @@ def foreign_format(head: bytes) -> str | None:
 def is_pdf(head: bytes, suffix: str) -> bool:
     """True for PDF; a file that is called so may have up to a kilobyte of rubbish before the header."""
     return head.lstrip().startswith(b"%PDF-") or (suffix == ".pdf" and b"%PDF-" in head[:1024])
-
-
-def is_zip(head: bytes) -> bool:
-    """True for a ZIP archive, which a DOCX file is."""
-    return head.startswith(b"PK\3\4")
 
 
 def is_html(head: bytes) -> bool:
@@ -239,11 +233,3 @@ def _shown(codec: str) -> str:
 
     found = lookup(codec.removesuffix("-sig"))
     return found.name if found else codec
-
-
-def is_json_object(line: str) -> bool:
-    """Whether ``line`` is a whole JSON object, as every line of JSON Lines is."""
-    try:
-        return isinstance(json.loads(line), dict)
-    except (ValueError, RecursionError):
-        return False

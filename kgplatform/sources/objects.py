@@ -15,7 +15,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from io import StringIO
 from pathlib import Path
@@ -165,14 +165,11 @@ NO_TEXTS = Texts()
 
 
 @dataclass(slots=True)
-class Given:
+class Given(AbstractContextManager["Given"]):
     """``paths`` of files and folders, and ``texts``. A context manager: at its end the texts are gone."""
 
     paths: list[str | Path] = field(default_factory=list)
     texts: Texts = NO_TEXTS
-
-    def __enter__(self) -> Given:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.texts.close()

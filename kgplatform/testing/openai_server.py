@@ -221,7 +221,12 @@ class OpenAIServer:
         given = body.get("input", [])
         texts = [given] if isinstance(given, str) else list(given)
         as_text = body.get("encoding_format") == "base64"
-        vectors = [_encoded(vector) if as_text else list(map(float, vector)) for vector in self._embed(texts)]
+        vectors = [
+            base64.b64encode(np.asarray(vector, dtype="<f4").tobytes()).decode()
+            if as_text
+            else list(map(float, vector))
+            for vector in self._embed(texts)
+        ]
         data = [{"object": "embedding", "index": i, "embedding": vector} for i, vector in enumerate(vectors)]
         return {
             "object": "list",
@@ -229,10 +234,6 @@ class OpenAIServer:
             "data": data if fault.choices else [],
             **_usage(sum(map(count_tokens, texts)), 0, fault),
         }
-
-    def _list(self) -> dict[str, Any]:
-        models = [{"id": name, "object": "model", "created": 0, "owned_by": "test"} for name in self._models]
-        return {"object": "list", "data": models}
 
 
 class _Http(ThreadingHTTPServer):
@@ -321,7 +322,8 @@ class _Handler(BaseHTTPRequestHandler):
         if (request.method, path) == ("POST", "/v1/embeddings"):
             return fault, script._embedding(request.body, fault)
         if (request.method, path) == ("GET", "/v1/models"):
-            return fault, script._list()
+            models = [{"id": name, "object": "model", "created": 0, "owned_by": "test"} for name in script._models]
+            return fault, {"object": "list", "data": models}
         return Fault.refuse(404, f"There is nothing at {request.method} {path}."), {}
 
     def _send(self, fault: Fault, content: bytes) -> None:
@@ -354,11 +356,6 @@ class _Handler(BaseHTTPRequestHandler):
         self._head(fault, "text/event-stream" if fault.endless == "stream" else fault.content_type)
         numbers = count()  # a stream of the same again and again would be broken off
 
-        def event() -> bytes:
-            said = "".join(f"{next(numbers):0{_STREAM_PIECE}}" for _ in range(len(letters) // _STREAM_PIECE))
-            choice = {"index": 0, "delta": {"content": said}, "finish_reason": None}
-            return f"data: {json.dumps({'choices': [choice]})}\n\n".encode()
-
         if fault.endless == "head":
             self.flush_headers()
             self.wfile.write(b"X-Long: ")
@@ -367,7 +364,12 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(b'{"choices": [{"message": {"content": "' if fault.endless == "body" else b"")
         with suppress(OSError):  # the client has left
             while not self.server.closing.wait(fault.pace):
-                self.wfile.write(event() if fault.endless == "stream" else letters)
+                part = letters
+                if fault.endless == "stream":
+                    said = "".join(f"{next(numbers):0{_STREAM_PIECE}}" for _ in range(len(letters) // _STREAM_PIECE))
+                    choice = {"index": 0, "delta": {"content": said}, "finish_reason": None}
+                    part = f"data: {json.dumps({'choices': [choice]})}\n\n".encode()
+                self.wfile.write(part)
 
     def _head(self, fault: Fault, content_type: str) -> None:
         self.send_response(fault.status)
@@ -399,7 +401,3 @@ def _usage(sent: int, written: int, fault: Fault) -> dict[str, Any]:
 
 def _hashed(texts: list[str]) -> Sequence[Sequence[float]]:
     return cast(Sequence[Sequence[float]], HashEmbedder().embed(texts).tolist())
-
-
-def _encoded(vector: Sequence[float]) -> str:
-    return base64.b64encode(np.asarray(vector, dtype="<f4").tobytes()).decode()

@@ -118,7 +118,7 @@ def build_tree(tools: TreeTools, *, method: str | None, update: bool, rebuild: b
                 tools.store.write((f"tree/{statement}_done", {"ids": some}))
     watch.add(embed_pending(tools.store, tools.embedder, "communities", tools.progress).seconds)
     tools.store.write(set_state(treeState=COMPLETE))
-    tools.turn.step_aside()  # a model takes its time, and writes names alone
+    tools.turn.share("beside")  # a model takes its time, and writes names alone
     with watch.stage("names"):
         names = _name(tools, part, found, course)
     done = embed_pending(tools.store, tools.embedder, "communities", tools.progress)

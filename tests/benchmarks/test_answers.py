@@ -26,7 +26,7 @@ from weights import WEIGHTS, is_up, served
 
 from kgplatform import KnowledgeGraph
 from kgplatform.evaluate.datasets import load
-from kgplatform.evaluate.journal import Journal, last_by_key
+from kgplatform.evaluate.journal import Journal
 from kgplatform.evaluate.terms import Question
 
 EXAMPLES = ROOT / "examples"
@@ -154,7 +154,7 @@ def _records(way: Way) -> list[Record]:
     if not _file(way).exists():
         return []
     lines = _file(way).read_text("utf-8").splitlines()
-    records = last_by_key(json.loads(line) for line in lines).values()
+    records = {record["key"]: record for record in map(json.loads, lines) if "key" in record}.values()
     return [{**record, "way": way.name} for record in records]
 
 

@@ -93,27 +93,25 @@ def _contents(path: str, archive: zipfile.ZipFile, items: Sequence[_Item]) -> di
                 tree = html_tree(archive.read(item.name)) if is_nav else read_xml(path, archive, item.name)
             except (KeyError, zipfile.BadZipFile, ValueError):
                 continue
-            for target, name in () if tree is None else (_of_nav(tree) if is_nav else _of_ncx(tree)):
+            for target, name in () if tree is None else _entries(tree, is_nav=is_nav):
                 names.setdefault(joined(item.name, target), {}).setdefault(target.partition("#")[2], name)
     return names
 
 
-def _of_nav(tree: etree._Element) -> Iterator[tuple[str, str]]:
-    """Where each entry of a table of contents in HTML leads, and its name."""
+def _entries(tree: etree._Element, *, is_nav: bool) -> Iterator[tuple[str, str]]:
+    """Where each entry of a table of contents leads, and its name; ``is_nav``: it is in HTML, not of the older kind."""
+    if not is_nav:
+        for point in tree.iter("{*}navPoint"):
+            parents = [each for each in (point.getparent(),) if each.tag == point.tag]
+            words = ["".join(each.find("{*}navLabel").itertext()) for each in (*parents, point)]
+            yield point.find("{*}content").get("src", ""), _name(words)
+        return
     for nav in tree.iter("nav"):
         if nav.get("epub:type", "toc") == "toc":
             for link in nav.iter("a"):
                 above = [each.find("a") for each in link.iterancestors("li")][1:2]
                 words = ["".join(each.itertext()) for each in (*above, link) if each is not None]
                 yield link.get("href", ""), _name(words)
-
-
-def _of_ncx(tree: etree._Element) -> Iterator[tuple[str, str]]:
-    """The same of the older kind."""
-    for point in tree.iter("{*}navPoint"):
-        above = [each for each in (point.getparent(),) if each.tag == point.tag]
-        words = ["".join(each.find("{*}navLabel").itertext()) for each in (*above, point)]
-        yield point.find("{*}content").get("src", ""), _name(words)
 
 
 def _name(words: Sequence[str]) -> str:

@@ -159,14 +159,14 @@ def has_headings(rows: Sequence[Row], *, by_custom: bool = False) -> bool:
         return 2 * numeric >= len(first)
     if by_custom or len(first) > 2:
         return True
-    return any(_tells_heading(heading, cells) for heading, cells in zip(first, below, strict=True))
-
-
-def _tells_heading(heading: str, cells: Sequence[str]) -> bool:
-    """Whether the ``cells`` below a word are of another kind than it."""
-    if len(cells) < _SURE_ROWS:
-        return len(cells) > 1 and all(map(is_number, cells)) and not all(map(_ANY_YEAR.fullmatch, cells))
-    return all(map(_DIGIT.search, cells)) and not _DIGIT.search(heading)
+    for heading, cells in zip(first, below, strict=True):  # a heading is of another kind than the cells below it
+        if len(cells) >= _SURE_ROWS:
+            tells = all(map(_DIGIT.search, cells)) and not _DIGIT.search(heading)
+        else:
+            tells = len(cells) > 1 and all(map(is_number, cells)) and not all(map(_ANY_YEAR.fullmatch, cells))
+        if tells:
+            return True
+    return False
 
 
 def is_number(cell: str) -> bool:
@@ -190,11 +190,3 @@ def row_line(headings: Row, row: Row) -> str:
         for at, cell in enumerate(row)
         if (value := tidy(cell))
     )
-
-
-def headings_at(rows: Sequence[Row], *, by_custom: bool = False) -> int | None:
-    """The index of the row of headings: the first, or one below a title and the like, which fill one cell each."""
-    for at, row in enumerate(rows[:MOST_TITLES]):
-        if sum(1 for cell in row if cell.strip()) > 1:
-            return at if has_headings(rows[at : at + LOOKED_AT], by_custom=by_custom) else None
-    return None

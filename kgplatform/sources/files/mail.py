@@ -103,7 +103,7 @@ def read_web_archive(path: str, stream: BinaryIO) -> FileText:
         page = next((part for part in _parsed(stream.read()).walk() if part.get_content_type() == "text/html"), None)
         if not isinstance(page, EmailMessage):
             raise DocumentError(path, "a web archive without a page")
-        return page_text(path, decode(path, _content(page), declared=_charset(page)))
+        return page_text(path, decode(path, _content(page), declared=page.get_content_charset() or ""))
 
 
 def _parsed(source: bytes) -> EmailMessage:
@@ -179,7 +179,7 @@ def _of_message(message: EmailMessage) -> _Mail:
         if isinstance(part, EmailMessage) and not mail.body.strip() and (part is not message or is_words):
             body = part
             try:
-                found = decode("message", _content(part), declared=_charset(part))
+                found = decode("message", _content(part), declared=part.get_content_charset() or "")
                 if part.get_content_subtype() == "html":
                     found = replace(found, text=visible_text(found.text.encode()))
             except DocumentError as error:  # what is attached is read all the same
@@ -220,10 +220,6 @@ def _attached(message: EmailMessage, body: object) -> Iterator[EmailMessage]:
             waiting += reversed(inner)
         elif part is not body and (part.get_content_maintype() != "image" or part.is_attachment()):
             yield part  # no picture within the body
-
-
-def _charset(part: EmailMessage) -> str:
-    return part.get_content_charset() or ""
 
 
 def _content(part: EmailMessage) -> bytes:

@@ -21,7 +21,18 @@ from typing import TYPE_CHECKING, BinaryIO
 from kgplatform.errors import DocumentError
 from kgplatform.sources.decode import decode
 from kgplatform.sources.files.archive import core_title, opened, read_xml, related, related_id
-from kgplatform.sources.files.file_text import FileText, Parts, by_heading, clean, headings_at, lines, parsing, row_line
+from kgplatform.sources.files.file_text import (
+    LOOKED_AT,
+    MOST_TITLES,
+    FileText,
+    Parts,
+    by_heading,
+    clean,
+    has_headings,
+    lines,
+    parsing,
+    row_line,
+)
 from kgplatform.sources.html_text import headings_of, html_tree, shown_text
 
 if TYPE_CHECKING:
@@ -180,7 +191,11 @@ def _blocks(root: etree._Element) -> Iterator[str]:
     while waiting:
         element = waiting.pop()
         if element.tag in _PARAGRAPHS:
-            yield from _paragraph(element)
+            inner: list[etree._Element] = []  # its footnotes, and the boxes that are anchored in it
+            if text := "".join(_pieces(element, inner)).strip():
+                yield text
+            for each in inner:
+                yield from _blocks(each)
         elif element.tag == f"{_TABLE}table":
             rows = [_cells(row) for row in element.iter(f"{_TABLE}table-row")]
             marked = element.find(f"{_TABLE}table-header-rows") is not None
@@ -191,15 +206,6 @@ def _blocks(root: etree._Element) -> Iterator[str]:
                 yield f"Notes: {said}"
         elif element.tag not in _LEFT_OUT:
             waiting += reversed(element)
-
-
-def _paragraph(paragraph: etree._Element) -> Iterator[str]:
-    """Its text, and then that of its footnotes and of the boxes that are anchored in it."""
-    inner: list[etree._Element] = []
-    if text := "".join(_pieces(paragraph, inner)).strip():
-        yield text
-    for each in inner:
-        yield from _blocks(each)
 
 
 def _pieces(paragraph: etree._Element, inner: list[etree._Element]) -> Iterator[str]:
@@ -291,8 +297,14 @@ def _add_sheet(parts: Parts, sheet: CalamineSheet, rows: Iterable[Sequence[objec
 
 
 def _lines(rows: Rows, *, by_custom: bool = False) -> Iterator[tuple[int, str]]:
-    """The number and the line of each row that is no headings."""
-    head = headings_at([row for _, row in rows], by_custom=by_custom)
+    """The number and the line of each row that is no headings: those are the first row, or one below a title and the
+    like, which fill one cell each."""
+    head = None
+    for at, (_, row) in enumerate(rows[:MOST_TITLES]):
+        if sum(1 for cell in row if cell.strip()) > 1:
+            shown = [each for _, each in rows[at : at + LOOKED_AT]]
+            head = at if has_headings(shown, by_custom=by_custom) else None
+            break
     for at, (number, row) in enumerate(rows):
         if at != head:
             yield number, row_line(rows[head][1] if head is not None and at > head else (), row)

@@ -220,7 +220,10 @@ def read_pdf(path: str, stream: BinaryIO) -> FileText:
             raise DocumentError(path, "encrypted PDF: remove its password first") from error
         with closing(reader):
             texts, faults = _page_texts(reader)
-            title = _pdf_title(reader)
+            title = tidy(clean(reader.get_metadata_value("Title")))
+    # Programs write other things there: a file name, "Microsoft Word - …".
+    letters = sum(character.isalpha() for character in title)
+    is_title = letters >= 3 and len(title) <= 200 and not _MEANINGLESS_TITLE.match(title.lstrip("("))
     if not any(texts):
         damaged = any(_DAMAGED in fault for fault in faults)
         why = "is a scan in which no text was found" if can_read_scans() else _UNREAD_SCAN.format(to_read_scans())
@@ -228,7 +231,7 @@ def read_pdf(path: str, stream: BinaryIO) -> FileText:
     parts = Parts()
     for number, text in enumerate(texts, start=1):
         parts.add(text, page_label(number))
-    return parts.found(title, tuple(faults))
+    return parts.found(title if is_title else None, tuple(faults))
 
 
 _PDFIUM = threading.Lock()
@@ -269,11 +272,3 @@ def _read_scan(page: pypdfium2.PdfPage) -> tuple[str, str]:
     renew()
     scale = min(_DPI / 72, _LONGEST_SIDE / max(*page.get_size(), 1))
     return words_in(page.render(scale=scale).to_pil()), ""
-
-
-def _pdf_title(reader: pypdfium2.PdfDocument) -> str | None:
-    """The title in the metadata, unless it is what programs write there: a file name, "Microsoft Word - …"."""
-    title = tidy(clean(reader.get_metadata_value("Title")))
-    letters = sum(character.isalpha() for character in title)
-    usable = letters >= 3 and len(title) <= 200 and not _MEANINGLESS_TITLE.match(title.lstrip("("))
-    return title if usable else None

@@ -90,21 +90,15 @@ def _tables(found: Sequence[Grid], held: Sequence[Letter], text: str) -> dict[in
         inside = [each.at not in tables and grid.holds(each) for each in held]
         cut = [at for at, pair in enumerate(pairwise(held)) if inside[at] != inside[at + 1] and touch(*pair)]
         if len(cut) < _CUT_WORDS:
-            for at in cut:
-                _complete(inside, held, at)
+            for last in cut:  # the border cuts something off of a word, which goes in
+                step, at = (1, last) if inside[last] else (-1, last + 1)
+                while 0 <= at + step < len(held) and touch(held[min(at, at + step)], held[max(at, at + step)]):
+                    at += step
+                    inside[at] = True
             letters = list(compress(held, inside))
             if rows := rows_of(grid, letters, text):
                 tables |= dict.fromkeys((each.at for each in letters), rows)
     return tables
-
-
-def _complete(inside: list[bool], held: Sequence[Letter], cut: int) -> None:
-    """Bring a word of which the border of a table cuts something off, between letter ``cut`` and the next, into it."""
-    step = 1 if inside[cut] else -1
-    at = cut if inside[cut] else cut + 1
-    while 0 <= at + step < len(held) and touch(*((held[at], held[at + 1]) if step > 0 else (held[at - 1], held[at]))):
-        at += step
-        inside[at] = True
 
 
 def _letters(page: pypdfium2.PdfPage, letters: pypdfium2.PdfTextPage, text: str, view: PdfMatrix) -> list[Letter]:
@@ -426,7 +420,10 @@ Words = list[tuple[float, str]]
 def rows_of(grid: Grid, letters: Sequence[Letter], text: str) -> Rows:
     """The rows of ``grid`` with the ``letters`` of ``text`` in them; none where it is no table. A table has two rows of
     several cells, and most of its rows are such, or most of what it says stands in them."""
-    whole, askew = _bridged(grid, letters), grid.askew()
+    whole, askew = Groups(1 + max(map(max, grid.cells))), grid.askew()
+    for before, letter in pairwise(letters):
+        if touch(before, letter):  # a word goes on from one cell to the next
+            whole.join(grid.cell(before), grid.cell(letter))
     held: dict[int, list[Letter]] = {}
     for letter in letters:
         held.setdefault(whole.of(grid.cell(letter)), []).append(letter)
@@ -439,8 +436,8 @@ def rows_of(grid: Grid, letters: Sequence[Letter], text: str) -> Rows:
     for number, line in enumerate(cells):
         own = {cell for cell in line if cell not in above and lasts[cell] == number}
         filled = [words[cell] for cell in sorted(own) if cell in words]
-        times = _rows_within(filled)
-        crowded += 0 if times > 1 else _crowded(filled)
+        times, beside = _rows_within(filled)
+        crowded += beside
         for at in range(times):
             begun = above if at == 0 else above | (set(line) - own)
             said = {
@@ -449,7 +446,10 @@ def rows_of(grid: Grid, letters: Sequence[Letter], text: str) -> Rows:
             rows.append([_placed(span, said, begun) for span in _spans(grid, line)])
         above = set(line)
     rows = [row for row in rows if any(each.text and not each.again for each in row)]
-    return rows if _is_table(rows, crowded) else []
+    several = [row for row in rows if sum(1 for each in row if each.text) > 1]
+    told, in_rows = (sum(len(each.text) for row in some for each in row if not each.again) for some in (rows, several))
+    is_most = 2 * in_rows > told or 2 * len(several) > len(rows)
+    return rows if len(several) > 1 and is_most and 3 * crowded < told else []
 
 
 def _placed(span: tuple[float, float, int], said: Mapping[int, str], begun: Set[int]) -> Cell:
@@ -457,23 +457,6 @@ def _placed(span: tuple[float, float, int], said: Mapping[int, str], begun: Set[
     left, right, cell = span
     text, again = said.get(cell, ""), cell in begun
     return Cell(left, right, "" if again and len(text) > _LONGEST_REPEATED else text, again)
-
-
-def _is_table(rows: Rows, crowded: int) -> bool:
-    several = [row for row in rows if sum(1 for each in row if each.text) > 1]
-    said = sum(len(each.text) for row in rows for each in row if not each.again)
-    in_rows = sum(len(each.text) for row in several for each in row if not each.again)
-    is_most = 2 * in_rows > said or 2 * len(several) > len(rows)
-    return len(several) > 1 and is_most and 3 * crowded < said
-
-
-def _bridged(grid: Grid, letters: Sequence[Letter]) -> Groups:
-    """The cells of ``grid``, joined where a word goes on from one to the next."""
-    whole = Groups(1 + max(map(max, grid.cells)))
-    for before, letter in pairwise(letters):
-        if touch(before, letter):
-            whole.join(grid.cell(before), grid.cell(letter))
-    return whole
 
 
 def _words(letters: Sequence[Letter], text: str) -> Words:
@@ -490,29 +473,21 @@ def _words(letters: Sequence[Letter], text: str) -> Words:
     return words
 
 
-def _rows_within(filled: Sequence[Words]) -> int:
-    """How many rows of a table stand between two lines: several, if all cells have as many lines, most of numbers."""
-    if len(filled) < 2 or not _is_even(filled):
-        return 1
-    numeric = sum(1 for words in filled for _, line in words if is_number(tidy(line)))
-    count = len(filled[0])
-    return count if 2 * numeric >= count * (len(filled) - 1) else 1
-
-
-def _is_even(filled: Sequence[Words]) -> bool:
-    """Whether all of ``filled`` have their lines at the same heights."""
-    return all(
+def _rows_within(filled: Sequence[Words]) -> tuple[int, int]:
+    """How many rows of a table stand between two lines: several, if all cells have as many lines, most of numbers. And
+    the letters of one whose cells have several lines side by side, as columns do where no line parts the rows."""
+    is_even = len(filled) > 1 and all(  # at the same heights
         len(words) == len(filled[0])
         and all(abs(one - other) < _ONE_LINE for (one, _), (other, _) in zip(words, filled[0], strict=True))
         for words in filled
     )
-
-
-def _crowded(filled: Sequence[Words]) -> int:
-    """The letters of a row whose cells have several lines side by side, as columns do where no line parts the rows."""
-    if len(filled) < 2 or len(filled[0]) < _CROWDED or not _is_even(filled):
-        return 0
-    return sum(len(line) for words in filled for _, line in words)
+    if not is_even:
+        return 1, 0
+    numeric = sum(1 for words in filled for _, line in words if is_number(tidy(line)))
+    count = len(filled[0])
+    if count > 1 and 2 * numeric >= count * (len(filled) - 1):
+        return count, 0
+    return 1, sum(len(line) for words in filled for _, line in words) if count >= _CROWDED else 0
 
 
 def _spans(grid: Grid, row: Sequence[int]) -> list[tuple[float, float, int]]:
@@ -535,13 +510,23 @@ def table_lines(rows: Sequence[Row], before: Headings = ()) -> tuple[list[str], 
     """A line for each row but the headings, and the headings. ``before``: those of a table that may go on here."""
     titles = next((at for at, row in enumerate(rows[:MOST_TITLES]) if len(_filled(row)) > 1), 0)
     body, heads = rows[titles:], _head_rows(rows[titles:])
-    headings = [_merged(body[:heads], each) for each in body[heads - 1]]
+    headings: list[Cell] = []
+    for below in body[heads - 1]:  # the headings over each other that stand over it, in one
+        over = (each for row in body[:heads] if (each := _over(row, below)) is not None)
+        headings.append(Cell(below.left, below.right, " ".join(dict.fromkeys(each.text for each in over if each.text))))
     is_whole = all(any(each.text in heading.text for heading in headings) for row in body[:heads] for each in row)
     same = sum(1 for one, other in zip(before, headings, strict=False) if one.text == other.text)
-    if _goes_on(before, body[0]) and heads == 1 and 2 * same < len(before):  # no page repeats most of the headings
+    goes_on = 0 < len(before) == len(body[0]) and all(
+        abs(one.left - other.left) < _SLACK and abs(one.right - other.right) < _SLACK
+        for one, other in zip(before, body[0], strict=True)
+    )
+    if goes_on and heads == 1 and 2 * same < len(before):  # no page repeats most of the headings
         headings, heads = list(before), 0
-    elif not is_whole or not has_headings(_filled_columns(headings, body[heads:LOOKED_AT])):
-        headings, heads = [], 0
+    else:
+        columns = zip(*(_values(headings, row) for row in (headings, *body[heads:LOOKED_AT])), strict=True)
+        filled = list(zip(*(each for each in columns if any(each)), strict=True))
+        if not is_whole or not has_headings(filled):
+            headings, heads = [], 0
     lines = [_line((), row) for row in rows[:titles]] + [_line(headings, row) for row in body[heads:]]
     if heads and not all(map(any, zip(*(_values(headings, row) for row in body[heads:]), strict=True))):
         lines.insert(titles, _line((), headings))  # some are over columns without a value, and would be nowhere
@@ -566,12 +551,6 @@ def _head_rows(rows: Sequence[Row]) -> int:
     return number
 
 
-def _merged(rows: Sequence[Row], below: Cell) -> Cell:
-    """The headings over each other that stand over ``below``, in one."""
-    over = dict.fromkeys(each.text for row in rows if (each := _over(row, below)) is not None and each.text)
-    return Cell(below.left, below.right, " ".join(over))
-
-
 def _over(headings: Sequence[Cell], cell: Cell) -> Cell | None:
     """That of ``headings`` under which most of ``cell`` stands."""
     shared = [(min(each.right, cell.right) - max(each.left, cell.left), each) for each in headings]
@@ -586,20 +565,6 @@ def _values(headings: Headings, row: Sequence[Cell]) -> list[str]:
             if heading is _over(headings, each):
                 found[at] = f"{found[at]} {each.text}".strip()
     return found
-
-
-def _filled_columns(headings: Headings, rows: Sequence[Row]) -> list[tuple[str, ...]]:
-    """The headings, and below them the rows, without the columns in which nothing stands."""
-    columns = zip(*(_values(headings, row) for row in (headings, *rows)), strict=True)
-    return list(zip(*(each for each in columns if any(each)), strict=True))
-
-
-def _goes_on(before: Headings, row: Row) -> bool:
-    """Whether ``row`` has the columns of ``before``."""
-    return 0 < len(before) == len(row) and all(
-        abs(one.left - other.left) < _SLACK and abs(one.right - other.right) < _SLACK
-        for one, other in zip(before, row, strict=True)
-    )
 
 
 def _line(headings: Headings, row: Sequence[Cell]) -> str:
