@@ -5,7 +5,8 @@
 
 A name alone holds where its value is true, or the text "true" or "yes". A document without the name fits no comparison,
 so that ``not``, ``!=`` and ``not in`` hold for it. Of a list, one item has to fit. A number also fits the text that
-spells it, and the other way round. Dates are ISO 8601 and compared as texts, letter by letter, case included.
+spells it, and the other way round. Dates are ISO 8601 and compared as texts, letter by letter, case included. What the
+platform knows of every document has names, too: ``title``, ``language``, ``added``, ``folder``, ``file`` and ``type``.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from itertools import product
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from kgplatform.errors import InputError, wrong_value
 from kgplatform.neo4j.metadata import kept_name, value_of
@@ -26,7 +28,13 @@ from kgplatform.text import clipped, did_you_mean, listed
 
 Where = str | Mapping[str, Any]
 Term = dict[str, Any]
-"""``property``; ``is``: "=", "<", "<=", ">" or ">="; ``values``, of which one has to fit; ``not``: that none may."""
+"""``property``; ``is``: "=", "<", "<=", ">", ">=", "CONTAINS" or "ENDS WITH"; ``values``, of which one has to fit;
+``not``: that none may."""
+
+_OWN = {"title": "name", "language": "language", "added": "addedAt"}
+"""Properties of documents that are no metadata, by the names that people ask for."""
+_OF_FILE = {"folder": ("CONTAINS", "/{}/", "/"), "file": ("ENDS WITH", "/{}", "/"), "type": ("ENDS WITH", ".{}", ".")}
+"""How the address of a document's file has them; a folder, or a file, may be named with those around it."""
 
 _APART = r"\s\"'`=<>!(),"
 _END = rf"(?![^{_APART}])"
@@ -58,8 +66,9 @@ def documents_where(store: Store, where: Where) -> list[str]:
     if found and isinstance(where, Mapping):
         return found
     known = [metadata_name(row["name"]) for row in store.read("search/metadata_names")]
-    for name in dict.fromkeys(metadata_name(term["property"]) for clause in clauses for term in clause):
-        if name not in known:
+    named = (term["property"] for clause in clauses for term in clause)
+    for name in dict.fromkeys(metadata_name(each) for each in named if each.startswith(METADATA)):
+        if name not in (*known, *_OWN, *_OF_FILE):
             has = f"The documents have {listed(known)}." if known else "No document has any."
             raise InputError(f'No document has metadata "{name}".{did_you_mean(name, known)} {has}', "where")
     return found
@@ -81,12 +90,24 @@ def clauses_of(where: Where) -> list[list[Term]]:
             kept = []
         if not kept_name(str(name)) or not kept or len(kept) < len(values):
             raise InputError(f"where: {name}={value!r:.100} cannot be used: give a text, a number, a date or a list.")
-        clauses.append([_term(str(name), "=", kept)])
+        clauses += _clauses(_compared(str(name), "=", kept))
     return clauses
 
 
 def _term(name: str, sign: str, values: Sequence[Any]) -> Term:
     return {"property": METADATA + kept_name(name), "is": sign, "values": list(values), "not": False}
+
+
+def _compared(name: str, sign: str, values: Sequence[Any]) -> _Condition | Term:
+    """That the metadata of a ``name`` compare so with one of ``values``, or what the platform knows under that name."""
+    found = _term(name, sign, values)
+    if name in _OWN:
+        return _Condition(False, [found, {**found, "property": _OWN[name]}])
+    if name in _OF_FILE and sign == "=":
+        way, form, around = _OF_FILE[name]
+        parts = [form.format(quote(str(value).strip(around))).lower() for value in values]
+        return _Condition(False, [found, {**found, "property": "source", "is": way, "values": parts}])
+    return found
 
 
 def _negated(node: _Condition | Term) -> _Condition | Term:
@@ -139,11 +160,11 @@ class _Reading:
             found = self._joined("or")
             self._need(r"\)", "close the bracket")
         else:
-            found = self._compared(self._need(_NAME, "give the name of metadata").strip("`"))
+            found = self._comparison(self._need(_NAME, "give the name of metadata").strip("`"))
         self._depth -= 1
         return found
 
-    def _compared(self, name: str) -> _Condition | Term:
+    def _comparison(self, name: str) -> _Condition | Term:
         if self._take("within" + _END):
             read = _PERIOD.fullmatch(str(self._value(_TEXT, 'give a period such as "90 days"')))
             if read is None:
@@ -151,7 +172,7 @@ class _Reading:
             today = date.today()
             days = min(int(read[1]) * _DAYS[read[2].lower()], today.toordinal() - 1)
             first, until = str(today - timedelta(days)), str(today + timedelta(1))
-            return _Condition(True, [_term(name, ">=", [first]), _term(name, "<", [until])])
+            return _Condition(True, [_compared(name, ">=", [first]), _compared(name, "<", [until])])
         is_not = self._take("not" + _END)
         if self._take("in" + _END):
             self._need(r"\(", 'list values in brackets, such as ("a", "b")')
@@ -159,15 +180,15 @@ class _Reading:
             while self._take(","):
                 values.append(self._value())
             self._need(r"\)", "close the bracket")
-            found = _term(name, "=", [form for value in values for form in _forms(value)])
+            found = _compared(name, "=", [form for value in values for form in _forms(value)])
             return _negated(found) if is_not else found
         if is_not:
             raise self._error('write "not in", or put "not" before the name')
         if sign := self._take("|".join(_SIGNS)):
             value = self._value()
-            found = _term(name, _SIGNS[sign], _forms(value) if _SIGNS[sign] == "=" else [value])
+            found = _compared(name, _SIGNS[sign], _forms(value) if _SIGNS[sign] == "=" else [value])
             return _negated(found) if sign in ("!=", "<>") else found
-        return _term(name, "=", _YES)
+        return _compared(name, "=", _YES)
 
     def _value(self, pattern: str = f"{_TEXT}|{_WORDS}", advice: str = "give a value") -> Any:
         """What stands in quotes, with backslashes before those inside; else a number, true, false, or words."""

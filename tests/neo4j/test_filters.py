@@ -22,6 +22,10 @@ METADATA: dict[str, dict[str, Any]] = {
     "odd": {"year": "01234", "author": 'says "and" \\ or', "draft": "no", "updated": "soon", "part-no.": 7.5},
     "many": {"year": [1999, 2024], "author": ["Orlova", "Verne"], "updated": DAYS_AGO[3], "naïve": "ja"},
 }
+KNOWN = {
+    "new": {"source": "file:///data/Contracts/2024/Annex%20A.PDF", "name": "Annex A", "language": "en", "days": 3},
+    "odd": {"source": "file:///data/contracts/b.txt", "name": "B", "language": "de", "days": 300},
+}
 SIGNS = {"=": operator.eq, "!=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 Choice = tuple[str, frozenset[str]]
 """A condition, and the documents that it chooses."""
@@ -34,6 +38,11 @@ def documents(neo4j_server: Any) -> Any:
         with store.lend_driver("the tests") as driver:
             driver.execute_query("MATCH (n) DETACH DELETE n")
             driver.execute_query("UNWIND $rows AS row CREATE (d:Document {uri: row.id}) SET d += row", rows=rows)
+            driver.execute_query(
+                "UNWIND keys($known) AS id MATCH (d:Document {id: id}) SET d += $known[id], "
+                "d.addedAt = datetime() - duration({days: d.days}), d.days = null",
+                known=KNOWN,
+            )
         yield store
 
 
@@ -62,6 +71,12 @@ def chosen(store: Store, where: Where) -> list[str]:
         ("part-no. > 7 and part-no. < 8", "odd"),
         ("updated within '1 week' or not (updated within \"2 years\")", "new none odd"),
         ({"year": [1999, "2024"], "author": "Orlova"}, "many old"),
+        ('folder = contracts and type != "pdf"', "odd"),
+        ("folder = /data/Contracts and added within '1 week'", "new"),
+        ('folder in ("contracts/2024", "nowhere")', "new"),
+        ("file = annex a.pdf or file = '2024/b.txt' or title = B", "new odd"),
+        ({"type": "PDF", "language": ["en", "fr"]}, "new"),
+        ("language != en and not folder = data", "many none old text"),
         ({}, "many new none odd old text"),
         ("", "many new none odd old text"),
     ],
