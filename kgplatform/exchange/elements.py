@@ -360,16 +360,15 @@ class Spool:
 
     def each_node(self) -> Iterator[Node]:
         """All nodes."""
-        return (each for each in _stored(self.node_lines) if isinstance(each, Node))
+        with self.node_lines.open("rb") as stream:
+            found = (element_of(json.loads(line)) for line in stream)
+            yield from (each for each in found if isinstance(each, Node))
 
     def each_relationship(self) -> Iterator[Relationship]:
         """All relationships."""
-        return (each for each in _stored(self.relationship_lines) if isinstance(each, Relationship))
-
-
-def _stored(path: Path) -> Iterator[Element]:
-    with path.open("rb") as stream:
-        yield from (element_of(json.loads(line)) for line in stream)
+        with self.relationship_lines.open("rb") as stream:
+            found = (element_of(json.loads(line)) for line in stream)
+            yield from (each for each in found if isinstance(each, Relationship))
 
 
 def write_lines(spool: Spool, path: Path) -> None:

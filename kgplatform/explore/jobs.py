@@ -20,7 +20,7 @@ from kgplatform.neo4j.store import Row, Store
 
 State = Literal["waiting", "running", "done", "failed", "stopped"]
 ENDS = ("done", "failed", "stopped")
-_GATE = "gate"
+GATE = "gate"
 _KEPT = 100
 """Jobs that are remembered."""
 
@@ -152,9 +152,11 @@ class JobQueue:
                 return Claim(job, row["lease"], **{**found, "parameters": json.loads(found["parameters"])})
         return None
 
-    def beat(self, claim: Claim, stage: str, done: int, total: int) -> bool | None:
-        """Hold a job for another while; whether somebody stopped it, and None where it is no longer held."""
-        return self._beat(claim.job.id, claim.lease, stage, done, total)
+    def beat(self, id: str, lease: str, stage: str = "", done: int = 0, total: int = 0) -> bool | None:
+        """Hold a job, or the gate, for another while; whether somebody stopped it, None where it is no longer held."""
+        row = {"id": id, "lease": lease, "seconds": self.lease, "stage": stage, "done": done, "total": total}
+        (held,) = self._store.write(("explore/jobs/beat", row))
+        return bool(held[0]["stopping"]) if held else None
 
     def release(self, claim: Claim) -> None:
         """Give a job back, for another server or the next one."""
@@ -180,10 +182,6 @@ class JobQueue:
         (held,) = self._store.write(("explore/jobs/hold", {"lease": lease, "seconds": self.lease}))
         return lease if held else None
 
-    def beat_gate(self, lease: str) -> None:
-        """Keep the gate for another while."""
-        self._beat(_GATE, lease, "", 0, 0)
-
     def leave_gate(self, lease: str) -> None:
         """Let jobs begin again."""
         self._store.write(("explore/jobs/leave", {"lease": lease}))
@@ -192,11 +190,6 @@ class JobQueue:
         if not self._is_defined:  # the graph may be older than the label
             self._store.define("neo4j/schema/constraint_server_job")
             self._is_defined = True
-
-    def _beat(self, id: str, lease: str, stage: str, done: int, total: int) -> bool | None:
-        row = {"id": id, "lease": lease, "seconds": self.lease, "stage": stage, "done": done, "total": total}
-        (held,) = self._store.write(("explore/jobs/beat", row))
-        return bool(held[0]["stopping"]) if held else None
 
     def _job(self, row: Row) -> Job:
         note = ""

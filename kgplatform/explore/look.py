@@ -36,7 +36,7 @@ from kgplatform.explore.info import (
 from kgplatform.explore.map import map_of
 from kgplatform.explore.profile import Profile, profile_of, questions
 from kgplatform.explore.runs import ThreadInfo, Turn, check_thread, cited_in_order, kept_statements
-from kgplatform.neo4j.metadata import conditions
+from kgplatform.neo4j.metadata import conditions, name_of
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Citation
 from kgplatform.text import WORD_RUN, node_id, normalise_name, rejoin, tidy, unknown
@@ -213,7 +213,10 @@ class Look:
 
     def metadata(self, limit: int = 100) -> tuple[MetadataName, ...]:
         """The names of the documents' metadata, each with at most ``limit`` of its values: what ``where`` can ask."""
-        return tuple(map(MetadataName.of, self._store.read("explore/metadata", limit=_at_least(limit, 0))))
+        rows = self._store.read("explore/metadata", limit=_at_least(limit, 0))
+        return tuple(
+            MetadataName(name_of(row["name"]), tuple(map(tuple, row["values"])), row["distinct"]) for row in rows
+        )
 
     def document(self, id: str, start: int | None = None, end: int | None = None) -> DocumentText:
         """A document, named by its id or URI, and the facts stated between ``start`` and ``end``.
@@ -331,7 +334,7 @@ class Look:
         pasted into Neo4j Browser), and the ids of facts, passages, elements and pages that the step found or was at."""
         rows = self._store.read("explore/run", id=id)
         if not rows:
-            raise _no_run(id)
+            raise coded(Code.UNKNOWN_RUN, "keep", run=_shown(id))
         return RunInfo(**kept_statements(rows[0]["run"])), tuple(rows[0]["steps"])
 
     def seconds_per_call(self, model: str) -> float | None:
@@ -347,7 +350,7 @@ class Look:
         """
         rows = self._store.read("explore/citations", id=id)
         if not rows:
-            raise _no_run(id)
+            raise coded(Code.UNKNOWN_RUN, "keep", run=_shown(id))
         return cited_in_order(rows[0]["citations"])
 
     def threads(self, limit: int = 50) -> tuple[ThreadInfo, ...]:
@@ -393,10 +396,6 @@ def _at_least(limit: int, least: int) -> int:
 
 def _unknown(id: str) -> InputError:
     return InputError(f"There is no node {_shown(id)} in the graph.")
-
-
-def _no_run(id: str) -> InputError:
-    return coded(Code.UNKNOWN_RUN, "keep", run=_shown(id))
 
 
 def _shown(id: str) -> str:

@@ -52,7 +52,7 @@ def test_jobs_come_in_their_order_and_end(store: Store) -> None:
     claim = claimed(jobs)
     assert (claim.job.id, claim.parameters, claim.tries, claim.stopping) == (first, {"how": "well"}, 1, False)
     assert now(jobs, first).state == "running"
-    assert jobs.beat(claim, "reading", 3, 7) is False
+    assert jobs.beat(claim.job.id, claim.lease, "reading", 3, 7) is False
     assert (now(jobs, first).stage, now(jobs, first).done, now(jobs, first).total) == ("reading", 3, 7)
     assert jobs.note_outcome(claim, "done", {"added": 2}, None)
     assert now(jobs, first).state == "running", "what it leaves behind is still to be removed"

@@ -30,7 +30,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.interfaces.http import ask, browse, changes, openai
-from kgplatform.interfaces.http.failures import Reporting, answer_errors, errors, log
+from kgplatform.interfaces.http.failures import HANDLERS, Reporting, errors, log
 from kgplatform.interfaces.http.jobs import Jobs
 from kgplatform.interfaces.http.parts import Limits, Parts, Workers
 from kgplatform.interfaces.uploads import Uploads
@@ -113,13 +113,13 @@ def make_app(
         redoc_url=None,
         redirect_slashes=False,
         lifespan=_lifespan,
+        exception_handlers=HANDLERS,
         responses={401: errors(401)[401] | {"model": ErrorBody}, **errors(408, 413, 422, 503)},
     )
     app.state.parts = _parts(graph, limits, read_only=read_only, token_needed=token is not None)
     for module in (browse, ask, changes, openai):
         app.include_router(module.router)
     add_examples(app)
-    answer_errors(app)
     add_explorer(app)
     # Each wraps those above it.
     app.add_middleware(GZipMiddleware, minimum_size=_PACKED, compresslevel=1)

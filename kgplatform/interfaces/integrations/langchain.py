@@ -223,15 +223,13 @@ def _recorded(document: GraphDocument) -> Row:
 
 def _listed(metadata: dict[str, Any], name: str) -> list[Row]:
     """The items of ``name`` that have our own form: metadata may hold anything."""
-    given = metadata.get(name)
-    keys = {*_SAID[name]}
-
-    def is_said(entry: object) -> bool:
-        if not isinstance(entry, dict) or not keys <= entry.keys() <= {*keys, "quote"}:
-            return False
-        return all(isinstance(each, list if key == "key_elements" else str) for key, each in entry.items())
-
-    return list(filter(is_said, given)) if isinstance(given, list) else []
+    given, keys = metadata.get(name), {*_SAID[name]}
+    found = []
+    for entry in given if isinstance(given, list) else ():
+        if isinstance(entry, dict) and keys <= entry.keys() <= {*keys, "quote"}:
+            kinds = ((each, list if key == "key_elements" else str) for key, each in entry.items())
+            found += [entry] if all(isinstance(each, kind) for each, kind in kinds) else []
+    return found
 
 
 def _triple(relationship: Relationship) -> Row:

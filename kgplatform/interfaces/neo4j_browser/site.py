@@ -46,16 +46,10 @@ _LONGEST = 160
 def guide(look: Look) -> str:
     """The HTML of the guide to the graph as it is now."""
     counts = look.counts()
-    if not counts.get("Document"):
-        how = (
-            "Run kgplatform ingest with a file or folder, then open this guide again with :guide and the same address."
-        )
-        return _page([_slide("The graph is empty", how)])
-    found = look.highlights(2 * _FEW)
-    few = {kind: rows[:_FEW] for kind, rows in found.items()}
-    saved = [(each.title, each.statement) for each in saved_queries().values()]
-    return _page(
-        [
+    if counts.get("Document"):
+        found = look.highlights(2 * _FEW)
+        few = {kind: rows[:_FEW] for kind, rows in found.items()}
+        slides = [
             _overview(counts, look.types()),
             _documents(few["documents"]),
             _entities(few["entities"]),
@@ -66,13 +60,14 @@ def guide(look: Look) -> str:
             _slide(
                 "Saved queries",
                 "They are also among your favourites (the star on the left), in the folder kgplatform.",
-                statements=saved,
+                statements=[(each.title, each.statement) for each in saved_queries().values()],
             ),
         ]
-    )
-
-
-def _page(slides: Iterable[str]) -> str:
+    else:
+        how = (
+            "Run kgplatform ingest with a file or folder, then open this guide again with :guide and the same address."
+        )
+        slides = [_slide("The graph is empty", how)]
     inside = "\n".join(
         f'<slide class="row-fluid">\n<div style="padding: 0 16px">\n{slide}</div>\n</slide>' for slide in slides
     )
@@ -230,14 +225,6 @@ def with_values(statement: str, parameters: Mapping[str, Any]) -> str:
     return _TOKEN.sub(lambda found: literal(parameters[found[1]]) if found[1] in parameters else found[0], statement)
 
 
-def favorites() -> list[dict[str, str]]:
-    """The saved queries of ``cypher/saved`` as Browser's favourites: each file's text, titled by its first line."""
-    return [
-        {"id": f"kgplatform-{each.name}", "folder": FOLDER["id"], "content": each.text}
-        for each in saved_queries().values()
-    ]
-
-
 _BOOT = Path(__file__).with_name("boot.js")
 _POLICY = (
     "default-src 'none'; script-src 'self'; worker-src 'self' blob:; style-src 'self' 'unsafe-inline'; "
@@ -281,25 +268,20 @@ class BrowserProgram:
 
 
 class Tickets:
-    """Random addresses that work once each. ``told`` gets a new one whenever one is used."""
+    """Random addresses that work once each; ``good`` is not used yet. ``told`` gets a new one whenever one is used."""
 
     def __init__(self, told: Callable[[str], None] = lambda ticket: None) -> None:
         self._told = told
         self._lock = Lock()
-        self._good = secrets.token_urlsafe(32)
-
-    @property
-    def good(self) -> str:
-        """The one that is not used yet."""
-        return self._good
+        self.good = secrets.token_urlsafe(32)
 
     def take(self, ticket: str) -> bool:
         """Whether ``ticket`` was good; it is used up now."""
         with self._lock:
-            if not hmac.compare_digest(ticket.encode(), self._good.encode()):
+            if not hmac.compare_digest(ticket.encode(), self.good.encode()):
                 return False
-            self._good = secrets.token_urlsafe(32)
-        self._told(self._good)
+            self.good = secrets.token_urlsafe(32)
+        self._told(self.good)
         return True
 
 
@@ -344,6 +326,7 @@ class _Site:
             "Cross-Origin-Resource-Policy": "same-origin",
             "Cross-Origin-Opener-Policy": "same-origin",
         }
+        self._fresh = self._headers | {"Cache-Control": "no-store"}
 
     def start(self, request: Request) -> Response:
         """The page that fills the Browser's storage."""
@@ -393,17 +376,16 @@ class _Site:
             return None
         return RedirectResponse(str(request.url.replace(hostname="localhost")), headers=self._fresh)
 
-    @property
-    def _fresh(self) -> dict[str, str]:
-        return self._headers | {"Cache-Control": "no-store"}
-
     def _seed(self, base: str) -> dict[str, Any]:
         """What ``boot.js`` stores, and the address that it opens then."""
         known = self._graph.connection
         connection = {"host": for_browsers(known.uri), "requestedUseDb": known.database}
         connection |= {"username": known.username, "password": known.password}
         return {
-            "favorites": favorites(),
+            "favorites": [  # each file's text, titled by its first line
+                {"id": f"kgplatform-{each.name}", "folder": FOLDER["id"], "content": each.text}
+                for each in saved_queries().values()
+            ],
             "folder": FOLDER,
             "style": sheet_for(self._types()),
             "connection": {name: value for name, value in connection.items() if value},

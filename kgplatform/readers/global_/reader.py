@@ -500,17 +500,15 @@ class _Reducer:
 
     def _messages(self, findings: str) -> Messages:
         asks = manner(self.options.answer_style, self.options.mode)
-        return render(_REDUCE, question=self.question, findings=findings, fence=_fence(findings), **asks)
+        fence = LARGEST_FENCE if findings == NONE else fence_for(findings)
+        return render(_REDUCE, question=self.question, findings=findings, fence=fence, **asks)
 
     def _merge_messages(self, page: Sequence[Statement]) -> Messages:
         lines = (f"[{number}] {each.text} (score {each.score})" for number, each in enumerate(page, 1))
         shown = "\n".join(lines) or NONE
+        fence = fence_for(shown) if page else LARGEST_FENCE
         words = str(max(_LEAST, _cost(page) // _SHRINK) // 2)
-        return render(_MERGE, question=self.question, statements=shown, fence=_fence(shown), words=words)
-
-
-def _fence(shown: str) -> str:
-    return LARGEST_FENCE if shown == NONE else fence_for(shown)
+        return render(_MERGE, question=self.question, statements=shown, fence=fence, words=words)
 
 
 def _line(number: int, each: Statement) -> str:

@@ -200,7 +200,7 @@ def show_run(answer: Answer, *, as_json: bool, trace: bool) -> None:
     if answer.run is not None:  # the statement that shows it, and the saved query that draws its walks
         statement = load_query("explore/kept_run").text.replace("$run", literal(answer.run))
         print(f"\nThe run is saved. To see it in Neo4j Browser, paste:\n{statement};")
-        if _is_walked(answer):
+        if any(step.elements for step in answer.trace):
             print("cypher/saved/walk.cypher draws the last saved walk with its nodes and passages.")
 
 
@@ -209,9 +209,9 @@ def show_trace(answer: Answer, out: Console | None = None) -> None:
     out = out or console()
     statements = pasteable(run for step in answer.trace for run in step.queries)
     out.print("\n[bold]Steps[/bold]")
-    path = 0
+    path, is_walked = 0, any(step.elements for step in answer.trace)  # else its paths are those of members of a team
     for number, step in enumerate(answer.trace, start=1):
-        if step.path != path and _is_walked(answer):
+        if step.path != path and is_walked:
             path, start = step.path, _STANDS_AT.match(step.detail)
             begins = f": from {safe(start[1])}" if start else ""
             out.print(f"\n[bold]Path {path}[/bold]{begins}" if path else "\n[bold]All paths[/bold]")
@@ -225,11 +225,6 @@ def show_trace(answer: Answer, out: Console | None = None) -> None:
         held = f", with the vector set for {statement.before}" if statement.before is not None else ""
         rows = f"{counted(statement.run.rows, 'row')} in {duration(statement.run.seconds)}"
         print(f"\n// {statement.number}. {statement.run.name}: {rows}{held}\n{statement.text}", file=out.file)
-
-
-def _is_walked(answer: Answer) -> bool:
-    """Whether its paths are walks over nodes, not members of a team."""
-    return any(step.elements for step in answer.trace)
 
 
 def _show_counts(out: Console, counts: Mapping[str, int]) -> None:
