@@ -354,9 +354,11 @@ def write_csv(spool: Spool, path: Path) -> None:
     """Write what ``spool`` holds into the new folder ``path``."""
     path.mkdir()
     files = {kind: re.sub(r"(?<=[a-z])(?=[A-Z])", "-", kind).lower() for kind in spool.node_types}
+    groups: dict[str, str] = {}  # the files of relationships, of which a user's type may not be fit to name one
     relationship_types: dict[str, Types] = {}
     for kind, types in spool.relationship_types.items():
-        mine = relationship_types.setdefault(_group(kind), {})
+        groups[kind] = kind.lower().replace("_", "-") if reserved_relationship(kind) == kind else "relations"
+        mine = relationship_types.setdefault(groups[kind], {})
         for name, kinds in types.items():
             mine[name] = mine.get(name, set()) | kinds
     with ExitStack() as open_files:
@@ -365,7 +367,7 @@ def write_csv(spool: Spool, path: Path) -> None:
         for node in spool.each_node():
             nodes.add(files[kinds_of(node.labels)[0]], [cell_of(node.id), cell_of(list(node.labels))], node)
         for edge in spool.each_relationship():
-            edges.add(_group(edge.type), [cell_of(edge.start), cell_of(edge.end), cell_of(edge.type)], edge)
+            edges.add(groups[edge.type], [cell_of(edge.start), cell_of(edge.end), cell_of(edge.type)], edge)
         node_tables, edge_tables = nodes.finish(_NODE_COLUMNS), edges.finish(_EDGE_COLUMNS)
     parts = [f"  --nodes={header_name(table.name)},{table.name} \\\n" for table in node_tables]
     parts += [f"  --relationships={header_name(table.name)},{table.name} \\\n" for table in edge_tables]
@@ -384,11 +386,6 @@ def write_csv(spool: Spool, path: Path) -> None:
         rows = (literal({"id": id_, "names": names}) for id_, names in lacking if names)
         while batch := ",\n".join(islice(rows, _STATEMENT_ROWS)):
             out.write(load_query("exchange/empty_lists").text.replace("$rows", f"[{batch}]", 1) + ";\n")
-
-
-def _group(kind: str) -> str:
-    """The file of a type of relationship, without its suffix: a user's type may not be fit to name one."""
-    return kind.lower().replace("_", "-") if reserved_relationship(kind) == kind else "relations"
 
 
 def cell_of(value: Any) -> str:

@@ -14,6 +14,7 @@ import os
 import socket
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -239,23 +240,24 @@ class _Files(StaticFiles):
         return response
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class SafeHeaders:
-    """Middleware: headers that restrict what a browser does with a response."""
+    """Middleware: headers that restrict what a browser does with a response. ``shared``: with other sites' pages."""
 
-    def __init__(self, app: ASGIApp, shared: bool) -> None:
-        self._app = app
-        # Origins that were allowed read our answers; without any, no other site may embed them, not even as an image.
-        self._headers = _HEADERS | ({} if shared else {"Cross-Origin-Resource-Policy": "same-origin"})
+    app: ASGIApp
+    shared: bool
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI."""
+        # Origins that were allowed read our answers; without any, no other site may embed them, not even as an image.
+        own = {} if self.shared else {"Cross-Origin-Resource-Policy": "same-origin"}
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers.update(self._headers)
+                headers.update(_HEADERS | own)
                 if scope["path"].startswith(API):
                     headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
-        await self._app(scope, receive, with_headers)
+        await self.app(scope, receive, with_headers)

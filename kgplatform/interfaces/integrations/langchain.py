@@ -171,8 +171,10 @@ def from_graph_documents(
     folder = graph.settings.home_folder / "graph-documents"
     corpus, recording = folder / f"{name}.jsonl", folder / f"{name}.recorded.jsonl"
     _remove_retold(graph, corpus, recording, recordings)
-    _write(corpus, texts)
-    _write(recording, recordings)
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, rows in ((corpus, texts), (recording, recordings)):
+        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        write_atomically(path, "".join(lines).encode())
     return graph.ingest(corpus, recorded=recording, schema=schema, mode="strict" if mode == "strict" else "flexible")
 
 
@@ -255,9 +257,3 @@ def _remove_retold(graph: KnowledgeGraph, corpus: Path, recording: Path, recordi
     ]
     if there:
         graph.remove(there)
-
-
-def _write(path: Path, rows: list[Row]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    write_atomically(path, "".join(lines).encode())

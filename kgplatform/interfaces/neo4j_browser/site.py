@@ -33,7 +33,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import KgError, ServerError
 from kgplatform.explore.look import Look
 from kgplatform.interfaces.neo4j_browser.style import KINDS, as_grass, color_of, sheet_for, text_color_on
-from kgplatform.interfaces.web_server import LOOPBACK, Guard, QuietServer
+from kgplatform.interfaces.web_server import LOOPBACK, Guard
 from kgplatform.query import literal, load_query, saved_queries
 from kgplatform.text import clipped
 
@@ -85,8 +85,16 @@ def _slide(title: str, about: str, inside: str = "", statements: Iterable[tuple[
 
 
 def _overview(counts: dict[str, int], types: dict[str, int]) -> str:
-    shown = [_colored(name, color_of(name), number) for name, number in list(types.items())[: 4 * _FEW]]
-    kinds = [_colored(kind, KINDS[kind], counts[kind]) for kind in KINDS if counts.get(kind) and kind != "Entity"]
+    shown: list[str] = []
+    kinds: list[str] = []
+    for into, told in (
+        (shown, [(name, color_of(name), number) for name, number in list(types.items())[: 4 * _FEW]]),
+        (kinds, [(kind, KINDS[kind], counts[kind]) for kind in KINDS if counts.get(kind) and kind != "Entity"]),
+    ):
+        for name, color, number in told:
+            look = f"background: {color}; color: {text_color_on(color)}"
+            look += "; border-radius: 10px; padding: 1px 9px; margin: 2px 0"
+            into.append(f'<span style="display: inline-block; {look}">{_escaped(name)} {number:,}</span>')
     return _slide(
         "What is in it",
         "Click the arrow of a statement to run it, or the statement itself to edit it first.",
@@ -184,11 +192,6 @@ def _counted(text: str, number: int, of_what: str) -> str:
     return f"{_escaped(_short(text))} <small>({number:,} {of_what})</small>"
 
 
-def _colored(name: str, color: str, number: int) -> str:
-    look = f"background: {color}; color: {text_color_on(color)}; border-radius: 10px; padding: 1px 9px; margin: 2px 0"
-    return f'<span style="display: inline-block; {look}">{_escaped(name)} {number:,}</span>'
-
-
 def _short(text: str) -> str:
     return clipped(text, _LONGEST)
 
@@ -239,8 +242,8 @@ _START = """\
 _INSIDE = "browser/"
 """Where the files lie in the jar."""
 _TYPES = {".js": "text/javascript", ".woff": "font/woff", ".woff2": "font/woff2", ".ttf": "font/ttf"}
-_GRACE = 5
-"""Seconds that a running request has to finish. A guide to a large graph takes one."""
+GRACE = 5
+"""Seconds that a running request has to finish when its server ends. A guide to a large graph takes one."""
 _USED = "This address was already used: it works once. kgplatform browser has printed a new one.\n"
 
 
@@ -302,13 +305,6 @@ def make_browser_app(graph: KnowledgeGraph, program: BrowserProgram, tickets: Ti
             KgError: lambda _, error: PlainTextResponse(f"{error}\n", 503, {"Cache-Control": "no-store"})
         },
     )
-
-
-class BrowserServer(QuietServer):
-    """The server of ``make_browser_app``."""
-
-    def __init__(self, app: Starlette) -> None:
-        super().__init__(app, grace=_GRACE, lifespan=False)
 
 
 class _Site:

@@ -437,7 +437,11 @@ class _Reducer:
         known = tuple(facts[each] for each in ids if each in facts)
         self.shown.facts(known)
         numbers = {fact.id: f"{FACTS}.{number}" for number, fact in enumerate(known, 1)}
-        answered = self._final(_lines(listed_things, numbers), _lines(best, numbers), len(things))
+        shown = []
+        for chosen in (listed_things, best):  # each with the numbers of its first facts behind it
+            marks = [[f"[{numbers[fact]}]" for fact in each.facts if fact in numbers][:_MARKS] for each in chosen]
+            shown.append([f"- {each.text} {''.join(own)}".rstrip() for each, own in zip(chosen, marks, strict=True)])
+        answered = self._final(*shown, len(things))
         return replace(answered, note=joined(answered.note, note)), known, queries
 
     def _merged(self, statements: list[Statement], room: int) -> list[Statement]:
@@ -514,12 +518,6 @@ class _Reducer:
 def _line(number: int, each: Statement) -> str:
     """A line that is as long as that of any prompt."""
     return f"[{number}] {each.text} (score {each.score}){_MARK * min(len(each.facts), _MARKS)}"
-
-
-def _lines(statements: Sequence[Statement], numbers: dict[str, str]) -> list[str]:
-    """As the last prompt has them: with the numbers of their first facts behind them."""
-    marks = [[f"[{numbers[fact]}]" for fact in each.facts if fact in numbers][:_MARKS] for each in statements]
-    return [f"- {each.text} {''.join(own)}".rstrip() for each, own in zip(statements, marks, strict=True)]
 
 
 def _cost(statements: Sequence[Statement]) -> int:

@@ -124,11 +124,6 @@ class Options(AnswerOptions):
                 "interim answers come between look-ups: leave them out, or use lookup=sequential.", "interim", "lookup"
             )
 
-    @property
-    def has_gists(self) -> bool:
-        """Whether the model sees gists, and not the best pages alone."""
-        return self.lookup not in ("bm25", "dense")
-
 
 _INTERIM_PART = 16  # of the window, the part that an answer so far may take
 _AGAIN_TOKENS = 80  # of what is added where a prompt is sent again
@@ -371,11 +366,11 @@ def answer(question: str, run: Run, options: Options) -> Answer:
         return without_model(brief.question, READER.name, found, run.tell)
     calls = Calls(run.chat, run.ledger, run.tell, hear=run.hear)
     pages = run.evidence.pages(brief.question, options.documents)
-    if options.has_gists:
-        memory = remember(brief, pages, run.evidence, calls)
-        ranked: Sequence[str] = ()
-    else:
+    ranked: Sequence[str] = ()
+    if options.lookup in ("bm25", "dense"):  # the model sees the best pages alone, and no gists
         memory, ranked = _retrieved(options, pages, calls)
+    else:
+        memory = remember(brief, pages, run.evidence, calls)
     return _Run(replace(brief, tag=fence_for(memory.text({}))), pages, calls, memory).answer(ranked)
 
 
@@ -487,7 +482,7 @@ class _Run:
             chosen = [numbers[id_] for id_ in near.ids if id_ in numbers][: options.pages]
             self.calls.note("look up", f"nearest by meaning: {_listed(chosen)}", near.queries)
             self._read(chosen)
-        elif not options.has_gists:
+        elif not self.memory.gists:
             self._read([numbers[id_] for id_ in ranked if id_ in numbers])
         words, whole = self.last_words if self.ended else self._words, self.memory.of_words
         if words:  # question, options, tags and titles do not count in the compression rate (section 4)

@@ -111,7 +111,7 @@ def show_answer(answer: Answer, out: Console | None = None) -> None:
         return
     _show_cited(out, answer.text, answer)
     if not answer.citations and OWN_KNOWLEDGE not in answer.note:
-        _show_first(out, "What was read", answer.evidence.passages)
+        show_first(out, "What was read", answer.evidence.passages)
 
 
 def _show_cited(out: Console, text: str, answer: Answer | Turn) -> None:
@@ -129,7 +129,7 @@ def _show_cited(out: Console, text: str, answer: Answer | Turn) -> None:
         out.print(safe(answer.note))
 
 
-def _show_first(out: Console, what: str, passages: Sequence[FoundPassage]) -> None:
+def show_first(out: Console, what: str, passages: Sequence[FoundPassage]) -> None:
     """The first few passages, where there are any; ``--json`` has all."""
     if passages:
         of = f"{_FIRST} of " if len(passages) > _FIRST else ""
@@ -153,12 +153,6 @@ def show_threads(threads: Sequence[ThreadInfo]) -> None:
         rows = ((each.id, f"{each.turns:,}", each.at[:16].replace("T", " "), short(each.question)) for each in threads)
         table(out, ("Thread", "Turns", "Last", "First question"), rows)
     out.print(counted(len(threads), "thread"))
-
-
-def show_failed(error: ModelError) -> None:
-    """The first of what a reader had found that failed; nothing where it had found nothing."""
-    if error.evidence is not None:
-        _show_first(console(), "The reader failed. What was found until then", error.evidence.passages)
 
 
 def failed_json(question: str, error: ModelError, usage: Usage, *, trace: bool) -> dict[str, Any]:
@@ -274,8 +268,11 @@ def _show_step(out: Console, number: int, step: Step, statements: Sequence[int])
         out.print(f"{_INDENT}reply: {safe(flat)}")
     if found := _found(step, stage):
         out.print(f"{_INDENT}{found}")
-    if statements:
-        out.print(f"{_INDENT}ran statement{'s' if len(statements) > 1 else ''} {ranges(statements)}")
+    if statements:  # "1–3, 7": those that run on have the same distance from their places
+        apart = groupby(enumerate(statements), key=lambda placed: placed[1] - placed[0])
+        runs = [[number for _, number in run] for _, run in apart]
+        ran = ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
+        out.print(f"{_INDENT}ran statement{'s' if len(statements) > 1 else ''} {ran}")
 
 
 def _found(step: Step, stage: str) -> str:
@@ -296,11 +293,3 @@ def _spent(usage: Usage) -> str:
     cached = f", {counted(usage.cached_calls, 'answer')} from the cache" if usage.cached_calls else ""
     tokens = f"{counted(usage.input_tokens, 'token')} in, {usage.output_tokens:,} out"
     return f", {counted(usage.calls, 'model call')}, {tokens}{cached}"
-
-
-def ranges(numbers: Sequence[int]) -> str:
-    """Ascending numbers, runs of them shortened: ``1–3, 7``."""
-    # What runs on has the same distance from its place.
-    apart = groupby(enumerate(numbers), key=lambda placed: placed[1] - placed[0])
-    runs = [[number for _, number in run] for _, run in apart]
-    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
