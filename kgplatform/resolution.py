@@ -360,19 +360,18 @@ class _Known:
             new = {other for id_ in new for other in self.rows[id_]["others"]} - found
         return found
 
-    def beside(self, ids: set[str]) -> set[str]:
-        """The settled groups that ``ids`` are paired with; others are pending, and will look at these in their turn."""
-        ends = {end for id_ in ids for end, _, is_pending in self.rows[id_]["pairs"] if not is_pending}
-        found = self.whole(ends - ids) - ids
-        return found - self.whole(id_ for id_ in found if self.rows[id_]["pending"])
-
 
 def _settle_some(store: Store, ids: set[str]) -> None:
     known = _Known(store)
     known.read(ids)
     inside = known.whole(id_ for id_ in ids & known.rows.keys() if known.rows[id_]["pending"])
-    while True:  # the groups of these, as if there were nothing else
-        here = {id_: known.rows[id_] for id_ in inside | known.beside(inside)}
+    while True:
+        # The settled groups that these are paired with; others are pending, and will look at these in their turn.
+        ends = {end for id_ in inside for end, _, is_pending in known.rows[id_]["pairs"] if not is_pending}
+        near = known.whole(ends - inside) - inside
+        near -= known.whole(id_ for id_ in near if known.rows[id_]["pending"])
+        # The groups of all these, as if there were nothing else.
+        here = {id_: known.rows[id_] for id_ in inside | near}
         elements = {id_: KeyElement(row["stem"], row["isEntity"]) for id_, row in here.items()}
         pairs = ((score, id_, end) for id_, row in here.items() for end, score, _ in row["pairs"] if id_ < end)
         found = groups(elements, pairs)

@@ -232,10 +232,10 @@ def write_graphml(spool: Spool, path: Path) -> None:
         _write(out, '<graph id="graph" edgedefault="directed">')
         head = {"format": FORMAT, "version": VERSION, "nodes": spool.nodes, "relationships": spool.relationships}
         _write(out, "".join(_data(name, str(value)) for name, value in head.items()))
-        for node in spool.each_node():
+        for node in spool.each(Node):
             labels = _data("labels", ":" + ":".join(node.labels))
             _write(out, f"<node id={_attribute(node.id)}>{labels}{_properties(node, keys['node'], 'json')}</node>")
-        for number, edge in enumerate(spool.each_relationship(), start=1):
+        for number, edge in enumerate(spool.each(Relationship), start=1):
             ends = f"source={_attribute(edge.start)} target={_attribute(edge.end)}"
             inside = _data("label", edge.type) + _properties(edge, keys["edge"], "ejson")
             _write(out, f'<edge id="e{number}" {ends}>{inside}</edge>')
@@ -364,9 +364,9 @@ def write_csv(spool: Spool, path: Path) -> None:
     with ExitStack() as open_files:
         nodes = _Tables(path, {files[kind]: types for kind, types in spool.node_types.items()}, open_files)
         edges = _Tables(path, relationship_types, open_files)
-        for node in spool.each_node():
+        for node in spool.each(Node):
             nodes.add(files[kinds_of(node.labels)[0]], [cell_of(node.id), cell_of(list(node.labels))], node)
-        for edge in spool.each_relationship():
+        for edge in spool.each(Relationship):
             edges.add(groups[edge.type], [cell_of(edge.start), cell_of(edge.end), cell_of(edge.type)], edge)
         node_tables, edge_tables = nodes.finish(_NODE_COLUMNS), edges.finish(_EDGE_COLUMNS)
     parts = [f"  --nodes={header_name(table.name)},{table.name} \\\n" for table in node_tables]
@@ -375,14 +375,14 @@ def write_csv(spool: Spool, path: Path) -> None:
     (path / "import.sh").write_text(f'{_SCRIPT}{"".join(parts)}  "${{1:-neo4j}}"\n', "utf-8")
     (path / "import.sh").chmod(0o755)
     with (path / "after-import.cypher").open("w", encoding="utf-8", newline="\n") as out:
-        dimension = next(spool.each_node()).properties["embeddingDimension"]
+        dimension = next(spool.each(Node)).properties["embeddingDimension"]
         indexes = [name for name in query_names("neo4j/schema") if "/drop" not in name and "/await" not in name]
         for name in sorted(indexes, key=lambda name: ("/constraint" not in name, name)):
             kind = name.removeprefix(_VECTOR)
             options = literal(vector_options(kind, dimension)) if name.startswith(_VECTOR) else ""
             out.write(load_query(name).text.replace("$options", options) + ";\n")
         # The statements that give nodes their lists without items.
-        lacking = ((node.id, [n for n, value in node.properties.items() if value == []]) for node in spool.each_node())
+        lacking = ((node.id, [n for n, value in node.properties.items() if value == []]) for node in spool.each(Node))
         rows = (literal({"id": id_, "names": names}) for id_, names in lacking if names)
         while batch := ",\n".join(islice(rows, _STATEMENT_ROWS)):
             out.write(load_query("exchange/empty_lists").text.replace("$rows", f"[{batch}]", 1) + ";\n")

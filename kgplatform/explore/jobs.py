@@ -89,7 +89,7 @@ class Load:
     folders: tuple[str, ...]
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class JobQueue:
     """The jobs of one graph, as the server sees them whose uploads are ``place``. Thread-safe.
 

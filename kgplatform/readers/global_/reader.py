@@ -441,7 +441,7 @@ class _Reducer:
         for chosen in (listed_things, best):  # each with the numbers of its first facts behind it
             marks = [[f"[{numbers[fact]}]" for fact in each.facts if fact in numbers][:_MARKS] for each in chosen]
             shown.append([f"- {each.text} {''.join(own)}".rstrip() for each, own in zip(chosen, marks, strict=True)])
-        answered = self._final(*shown, len(things))
+        answered = self._final(shown[0], shown[1], len(things))
         return replace(answered, note=joined(answered.note, note)), known, queries
 
     def _merged(self, statements: list[Statement], room: int) -> list[Statement]:

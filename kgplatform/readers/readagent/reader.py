@@ -264,8 +264,8 @@ def remember(brief: PageBrief, pages: Pages, evidence: Evidence, calls: Calls) -
 
     Raises ``InputError`` where there are no gists.
     """
-    size = need_pages(pages)
-    if size.ungisted == size.pages:
+    size = pages.size()
+    if size.ungisted == size.pages:  # or there is none
         raise coded(Code.NO_GISTS)
     if brief.options.lookup == "nearest":
         need_vectors(size)
@@ -290,14 +290,6 @@ def remember(brief: PageBrief, pages: Pages, evidence: Evidence, calls: Calls) -
     calls.note("remember", detail, (*size.queries, *queries))
     by_meaning = bool(chosen) or brief.options.lookup == "nearest"
     return replace(memory, of_words=size.words, note=left_out(size, by_meaning=by_meaning))
-
-
-def need_pages(pages: Pages) -> MemorySize:
-    """How much there is to read. Raises ``InputError`` where no document has pages."""
-    size = pages.size()
-    if not size.pages:
-        raise coded(Code.NO_GISTS)
-    return size
 
 
 def need_vectors(size: MemorySize) -> None:
@@ -376,7 +368,9 @@ def answer(question: str, run: Run, options: Options) -> Answer:
 
 def _retrieved(options: Options, pages: Pages, calls: Calls) -> tuple[GistMemory, Sequence[str]]:
     """The best pages by the comparators ``bm25`` and ``dense``: as a memory without gists, and best first."""
-    size = need_pages(pages)
+    size = pages.size()
+    if not size.pages:
+        raise coded(Code.NO_GISTS)
     if options.lookup == "dense":
         need_vectors(size)
         found = pages.near(options.pages)
