@@ -16,7 +16,7 @@ from urllib.parse import quote
 from kgplatform.errors import InputError
 from kgplatform.explore.runs import CallStatistics
 from kgplatform.extract.schema import Expansion, Schema
-from kgplatform.neo4j.metadata import metadata_of
+from kgplatform.neo4j.metadata import metadata_of, name_of
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import MetadataValue, Statement
 from kgplatform.shown import file_of
@@ -61,6 +61,11 @@ class MetadataName:
     name: str
     values: tuple[tuple[str | int | float | bool, int], ...]
     distinct: int
+
+    @classmethod
+    def of(cls, row: Row) -> MetadataName:
+        """From a row of ``graph/metadata``."""
+        return cls(name_of(row["name"]), tuple(map(tuple, row["values"])), row["distinct"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ from kgplatform.explore.info import (
 from kgplatform.explore.map import map_of
 from kgplatform.explore.profile import Profile, profile_of, questions
 from kgplatform.explore.runs import ThreadInfo, Turn, check_thread, cited_in_order, kept_statements
-from kgplatform.neo4j.metadata import conditions, name_of
+from kgplatform.neo4j.metadata import conditions
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import Citation
 from kgplatform.text import WORD_RUN, node_id, normalise_name, rejoin, tidy, unknown
@@ -213,10 +213,7 @@ class Look:
 
     def metadata(self, limit: int = 100) -> tuple[MetadataName, ...]:
         """The names of the documents' metadata, each with at most ``limit`` of its values: what ``where`` can ask."""
-        rows = self._store.read("explore/metadata", limit=_at_least(limit, 0))
-        return tuple(
-            MetadataName(name_of(row["name"]), tuple(map(tuple, row["values"])), row["distinct"]) for row in rows
-        )
+        return tuple(map(MetadataName.of, self._store.read("explore/metadata", limit=_at_least(limit, 0))))
 
     def document(self, id: str, start: int | None = None, end: int | None = None) -> DocumentText:
         """A document, named by its id or URI, and the facts stated between ``start`` and ``end``.

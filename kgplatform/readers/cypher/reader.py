@@ -37,7 +37,7 @@ from kgplatform.readers.reader import AnswerOptions, Reader, option
 from kgplatform.readers.run import Calls, Run, StepFound
 from kgplatform.readers.selection import Selection
 from kgplatform.readers.window import Numbering, Source, tokens
-from kgplatform.records import Answer, Citation, SearchResult
+from kgplatform.records import Answer, Citation, FoundPassage, SearchResult
 from kgplatform.search.live_schema import example_relation, shown_schema
 from kgplatform.search.statement import Sources, Statements, Tried, is_id
 from kgplatform.text import clipped, counted, tidy
@@ -92,15 +92,16 @@ class Rows(Numbering):
         stated = [place for fact in facts for place in [next((each for each in fact.citations if each.found), None)]]
         for place in filter(None, stated):
             passage = behind.known_passages.get(place.passage)
-            if passage:
-                words = passage.text[place.start - passage.start : place.end - passage.start].split()
-                place = replace(place, text=" ".join(words))
-            yield place
+            yield replace(place, text=_words(passage, place.start, place.end)) if passage else place
         if not any(stated):
             known = (behind.known_passages.get(each) for each in behind.passages[row])
             for passage in filter(None, known):
                 whole = citation_of(passage, passage.start, passage.end, found=False)
-                yield replace(whole, text=" ".join(passage.text[: passage.end - passage.start].split()))
+                yield replace(whole, text=_words(passage, passage.start, passage.end))
+
+
+def _words(passage: FoundPassage, start: int, end: int) -> str:
+    return " ".join(passage.text[start - passage.start : end - passage.start].split())
 
 
 def _without_ids(value: Any) -> Any:
