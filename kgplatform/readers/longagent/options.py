@@ -12,6 +12,7 @@ from pydantic import field_validator, model_validator
 from kgplatform.errors import InputError
 from kgplatform.models.forms import Form, items, text
 from kgplatform.prompt import LARGEST_FENCE, render
+from kgplatform.readers.answer import AnswerReply
 from kgplatform.readers.grounding import without_numbers
 from kgplatform.readers.reader import AnswerOptions, Preset, documents_option, option, preset_option, window_option
 from kgplatform.readers.window import Window, cost
@@ -183,6 +184,11 @@ class Decided(Form):
         """Those in the content, which name members where the type is a conflict."""
         return tuple(map(int, re.findall(r"\d+", self.content)))
 
+    @property
+    def reply(self) -> AnswerReply:
+        """An answer as every reader reads it."""
+        return AnswerReply(answer=self.content, sufficient=self.sufficient)
+
 
 class Settled(Decided):
     """What follows from a round whose conflicts were resolved."""
@@ -198,6 +204,11 @@ class Responded(Form):
     mentioned: bool = True
     content: str = text(1500)
     sentences: list[str] = items(12)
+
+    @property
+    def answer(self) -> str:
+        """The content; empty where its part does not mention it."""
+        return self.content.strip() if self.mentioned else ""
 
 
 class Summed(Form):

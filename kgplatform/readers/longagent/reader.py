@@ -167,7 +167,7 @@ class Team:
         except ModelError as error:
             outcome, failed = "failed", error
         else:
-            answer = tidy(said.content) if said.mentioned else ""
+            answer = tidy(said.answer)
             outcome = "answer" if answer else "no mention"
             if answer:
                 own = {self.shown.number_of(each) for number in readers for each in self.member(number).passages}
@@ -351,7 +351,7 @@ class Meeting:
                 break  # though members found something: it is asked once more, with nothing else to choose
             if decision.type == "answer":
                 self.counts["actions.answer"] += 1
-                return AnswerReply(answer=decision.content, sufficient=decision.sufficient)
+                return decision.reply
             instruction = decision.content
         self.counts["actions.answer"] += 1
         return self.leader.end(seen)
