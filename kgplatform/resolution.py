@@ -29,7 +29,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import permutations
 
 from rapidfuzz import fuzz
@@ -64,10 +64,16 @@ def are_alike(one: Words, other: Words) -> bool:
     >>> are_alike(words_of("lord kelvin"), words_of("kelvin")), are_alike(words_of("apollo 11"), words_of("apollo"))
     (True, False)
     """
-    if abs(len(one) - len(other)) == 1:
-        shorter, longer = sorted((one, other), key=len)
-        return shorter in shortened(longer) or _are_spelt_alike(one, other)
-    return bool(one) and (one == other or _are_spelt_alike(one, other))
+    if one == other:
+        return bool(one)
+    shorter, longer = sorted((one, other), key=len)
+    if len(longer) - len(shorter) == 1 and shorter in shortened(longer):
+        return True
+    consonants = consonants_of(one)
+    if not consonants or consonants != consonants_of(other):
+        return False
+    digits = [sorted(word for word in words if any(c.isdigit() for c in word)) for words in (one, other)]
+    return digits[0] == digits[1] and fuzz.ratio(" ".join(one), " ".join(other)) >= _LEAST_RATIO
 
 
 def words_of(name: str) -> Words:
@@ -118,14 +124,6 @@ def found_by(key: str) -> dict[str, str | None]:
     }
 
 
-def _are_spelt_alike(one: Words, other: Words) -> bool:
-    consonants = consonants_of(one)
-    if not consonants or consonants != consonants_of(other):
-        return False
-    digits = [sorted(word for word in words if any(c.isdigit() for c in word)) for words in (one, other)]
-    return digits[0] == digits[1] and fuzz.ratio(" ".join(one), " ".join(other)) >= _LEAST_RATIO
-
-
 _POSSESSIVE = re.compile(r"(?<=[^\W\d_])['’]s?(?=\s|\Z)")
 _DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2212"), "-")
 # What stands between digits, or as a sign before or behind them, belongs to the number.
@@ -173,15 +171,15 @@ def may_be_one(name: str, other: str) -> bool:
     >>> may_be_one("stage ii", "stage iii"), may_be_one("hard rock trio", "hard rock band")
     (False, True)
     """
-    return _telling(name) == _telling(other)
-
-
-def _telling(name: str) -> list[str]:
-    return sorted(
-        word
-        for word in _words(name)
-        if len(word) == 1 or _HAS_DIGIT.search(word) or word in _TELLING or _ROMAN.fullmatch(word)
+    mine, theirs = (
+        sorted(
+            word
+            for word in _words(each)
+            if len(word) == 1 or _HAS_DIGIT.search(word) or word in _TELLING or _ROMAN.fullmatch(word)
+        )
+        for each in (name, other)
     )
+    return mine == theirs
 
 
 def _words(key: str) -> list[str]:
@@ -190,16 +188,12 @@ def _words(key: str) -> list[str]:
     if not _HAS_NUMBER.search(plain):
         return plain.translate(_SPACES).split()
     kept = {found.start() for found in _IN_NUMBER.finditer(plain)}
-    return "".join(
-        letter if place in kept or not _is_punctuation(plain, place) else " " for place, letter in enumerate(plain)
-    ).split()
-
-
-def _is_punctuation(text: str, place: int) -> bool:
-    """Whether the character at ``place`` only parts words; the sign of C# does not."""
-    if text[place] == "#" and text[max(0, place - 1) : place].isalpha():
-        return False
-    return unicodedata.category(text[place]).startswith("P")
+    letters = []
+    for place, letter in enumerate(plain):
+        is_sharp = letter == "#" and plain[max(0, place - 1) : place].isalpha()  # as in C#, where it parts no words
+        parts = place not in kept and not is_sharp and unicodedata.category(letter).startswith("P")
+        letters.append(" " if parts else letter)
+    return "".join(letters).split()
 
 
 def _singular(word: str) -> str:
@@ -343,17 +337,17 @@ def settle_forms(store: Store, total: int, progress: Progress) -> None:
             progress("merging names", done, total)
 
 
+@dataclass(frozen=True, slots=True)
 class _Known:
     """Key elements as they are read, by id, with all that decides their groups."""
 
-    def __init__(self, store: Store) -> None:
-        self.rows: dict[str, Row] = {}
-        self._store = store
+    store: Store
+    rows: dict[str, Row] = field(default_factory=dict)
 
     def read(self, ids: Iterable[str]) -> None:
         """Read what is not known yet."""
         for some in batches(sorted(set(ids) - self.rows.keys())):
-            self.rows.update((row["id"], row) for row in self._store.read("ingest/form_elements", ids=some))
+            self.rows.update((row["id"], row) for row in self.store.read("ingest/form_elements", ids=some))
 
     def whole(self, ids: Iterable[str]) -> set[str]:
         """``ids`` with all of the same stems and of the groups that they are in."""
@@ -366,35 +360,26 @@ class _Known:
             new = {other for id_ in new for other in self.rows[id_]["others"]} - found
         return found
 
-    def beside(self, ids: set[str]) -> set[str]:
-        """The settled groups that ``ids`` are paired with; others are pending, and will look at these in their turn."""
-        ends = {end for id_ in ids for end, _, is_pending in self.rows[id_]["pairs"] if not is_pending}
-        found = self.whole(ends - ids) - ids
-        return found - self.whole(id_ for id_ in found if self.rows[id_]["pending"])
-
-    def groups(self, ids: set[str]) -> list[Group]:
-        """The groups of ``ids``, as if there were nothing else."""
-        elements = {id_: self.element(id_) for id_ in ids}
-        pairs = ((score, id_, end) for id_ in ids for end, score, _ in self.rows[id_]["pairs"] if id_ < end)
-        return groups(elements, pairs)
-
-    def element(self, id_: str) -> KeyElement:
-        """The element as the grouping sees it."""
-        return KeyElement(self.rows[id_]["stem"], self.rows[id_]["isEntity"])
-
 
 def _settle_some(store: Store, ids: set[str]) -> None:
     known = _Known(store)
     known.read(ids)
     inside = known.whole(id_ for id_ in ids & known.rows.keys() if known.rows[id_]["pending"])
     while True:
-        found = known.groups(inside | known.beside(inside))
+        # The settled groups that these are paired with; others are pending, and will look at these in their turn.
+        ends = {end for id_ in inside for end, _, is_pending in known.rows[id_]["pairs"] if not is_pending}
+        near = known.whole(ends - inside) - inside
+        near -= known.whole(id_ for id_ in near if known.rows[id_]["pending"])
+        # The groups of all these, as if there were nothing else.
+        here = {id_: known.rows[id_] for id_ in inside | near}
+        elements = {id_: KeyElement(row["stem"], row["isEntity"]) for id_, row in here.items()}
+        pairs = ((score, id_, end) for id_, row in here.items() for end, score, _ in row["pairs"] if id_ < end)
+        found = groups(elements, pairs)
         mixed = {id_ for group in found if not inside.isdisjoint(group.members) for id_ in group.members} - inside
         if not mixed:
             break
         inside |= known.whole(mixed)
     rows = {id_: known.rows[id_] for id_ in sorted(inside)}
-    elements = {id_: known.element(id_) for id_ in rows}
     shown = {id_: Shown(row["name"], row["passages"]) for id_, row in rows.items()}
     mine = (group for group in found if not inside.isdisjoint(group.members))
     wanted = [form for group in mine for form in forms_of(group, elements, shown)]

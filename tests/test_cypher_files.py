@@ -142,7 +142,7 @@ def jobs_of_all_kinds(graph: KnowledgeGraph) -> None:
         assert jobs.add("ingest", {}, alone=False, most=2, files=Files("place", "folder", names, 1, "host"))
     claims = [claim for claim in (jobs.claim(), jobs.claim()) if claim]
     for claim in claims:
-        assert jobs.beat(claim, "stage", 1, 2) is False
+        assert jobs.beat(claim.job.id, claim.lease, "stage", 1, 2) is False
         assert jobs.stop(claim.job.id)
         assert jobs.note_outcome(claim, "stopped", None, None)
     jobs.end(claims[0])

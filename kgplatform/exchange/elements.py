@@ -26,7 +26,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 from kgplatform.errors import InputError
 from kgplatform.text import in_word, unknown
@@ -69,6 +69,7 @@ class Relationship:
 
 
 Element = Node | Relationship
+E = TypeVar("E", Node, Relationship)
 PlacedElement = tuple[str, Element]
 """Where in a file it stands ("line 12"), and what stands there."""
 
@@ -358,18 +359,11 @@ class Spool:
         for name, value in element.properties.items():
             types[name].add(type_of(value))
 
-    def each_node(self) -> Iterator[Node]:
-        """All nodes."""
-        return (each for each in _stored(self.node_lines) if isinstance(each, Node))
-
-    def each_relationship(self) -> Iterator[Relationship]:
-        """All relationships."""
-        return (each for each in _stored(self.relationship_lines) if isinstance(each, Relationship))
-
-
-def _stored(path: Path) -> Iterator[Element]:
-    with path.open("rb") as stream:
-        yield from (element_of(json.loads(line)) for line in stream)
+    def each(self, kind: type[E]) -> Iterator[E]:
+        """All nodes, or all relationships."""
+        with (self.node_lines if kind is Node else self.relationship_lines).open("rb") as stream:
+            found = (element_of(json.loads(line)) for line in stream)
+            yield from (each for each in found if isinstance(each, kind))
 
 
 def write_lines(spool: Spool, path: Path) -> None:

@@ -218,35 +218,28 @@ Keys = dict[tuple[str, str], str]
 
 def write_graphml(spool: Spool, path: Path) -> None:
     """Write what ``spool`` holds."""
-    node_keys, edge_keys = _keys(spool.node_types, "n"), _keys(spool.relationship_types, "e")
+    declared = [(id_, owner, "json" if id_ == "ejson" else id_, kind) for id_, owner, kind in _FIXED]
+    keys: dict[str, Keys] = {}
+    for owner, types in (("node", spool.node_types), ("edge", spool.relationship_types)):
+        found = {(name, kind) for each in types.values() for name, kinds in each.items() for kind in kinds}
+        pairs = sorted({(name, kind if kind in _SCALARS else "string") for name, kind in found})
+        keys[owner] = {pair: f"{owner[0]}{number}" for number, pair in enumerate(pairs)}
+        declared += [(id_, owner, name, kind) for (name, kind), id_ in keys[owner].items()]
     with path.open("wb") as out:
         _write(out, f'<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="{_NAMESPACE}">')
-        for id_, owner, kind in _FIXED:
-            _write_key(out, id_, owner, "json" if id_ == "ejson" else id_, kind)
-        for owner, keys in (("node", node_keys), ("edge", edge_keys)):
-            for (name, kind), id_ in keys.items():
-                _write_key(out, id_, owner, name, kind)
+        for id_, owner, name, kind in declared:
+            _write(out, f'<key id="{id_}" for="{owner}" attr.name={_attribute(name)} attr.type="{kind}"/>')
         _write(out, '<graph id="graph" edgedefault="directed">')
         head = {"format": FORMAT, "version": VERSION, "nodes": spool.nodes, "relationships": spool.relationships}
         _write(out, "".join(_data(name, str(value)) for name, value in head.items()))
-        for node in spool.each_node():
+        for node in spool.each(Node):
             labels = _data("labels", ":" + ":".join(node.labels))
-            _write(out, f"<node id={_attribute(node.id)}>{labels}{_properties(node, node_keys, 'json')}</node>")
-        for number, edge in enumerate(spool.each_relationship(), start=1):
+            _write(out, f"<node id={_attribute(node.id)}>{labels}{_properties(node, keys['node'], 'json')}</node>")
+        for number, edge in enumerate(spool.each(Relationship), start=1):
             ends = f"source={_attribute(edge.start)} target={_attribute(edge.end)}"
-            inside = _data("label", edge.type) + _properties(edge, edge_keys, "ejson")
+            inside = _data("label", edge.type) + _properties(edge, keys["edge"], "ejson")
             _write(out, f'<edge id="e{number}" {ends}>{inside}</edge>')
         _write(out, "</graph>\n</graphml>")
-
-
-def _keys(types: dict[str, Types], prefix: str) -> Keys:
-    found = {(name, kind) for each in types.values() for name, kinds in each.items() for kind in kinds}
-    pairs = {(name, kind if kind in _SCALARS else "string") for name, kind in found}
-    return {pair: f"{prefix}{number}" for number, pair in enumerate(sorted(pairs))}
-
-
-def _write_key(out: BinaryIO, id_: str, owner: str, name: str, kind: str) -> None:
-    _write(out, f'<key id="{id_}" for="{owner}" attr.name={_attribute(name)} attr.type="{kind}"/>')
 
 
 def _properties(element: Element, keys: Keys, marker: str) -> str:
@@ -306,14 +299,13 @@ class _Tables:
     """The files of nodes, or those of relationships. Rows go to the file that has the types of their properties."""
 
     def __init__(self, folder: Path, types: dict[str, Types], open_files: ExitStack) -> None:
-        def settled(kinds: set[str]) -> list[str]:  # the types of a column; an empty list is of any type of list
-            known = sorted(kinds - {"[]"})
-            is_told = "[]" not in kinds or any(kind.endswith("[]") for kind in known)
-            return known if is_told else [*known, "string[]"]
-
         self._folder = folder
         self._open = open_files
-        self._types = {group: {name: settled(kinds) for name, kinds in each.items()} for group, each in types.items()}
+        self._types: dict[str, dict[str, list[str]]] = {group: {} for group in types}
+        for group, name, kinds in ((group, *column) for group, each in types.items() for column in each.items()):
+            known = sorted(kinds - {"[]"})  # an empty list is of any type of list
+            is_told = "[]" not in kinds or any(kind.endswith("[]") for kind in known)
+            self._types[group][name] = known if is_told else [*known, "string[]"]
         self._tables: dict[tuple[str, tuple[str, ...]], _Table] = {}
 
     def add(self, group: str, fixed: list[str], element: Element) -> None:
@@ -361,18 +353,21 @@ def header_name(name: str) -> str:
 def write_csv(spool: Spool, path: Path) -> None:
     """Write what ``spool`` holds into the new folder ``path``."""
     path.mkdir()
+    files = {kind: re.sub(r"(?<=[a-z])(?=[A-Z])", "-", kind).lower() for kind in spool.node_types}
+    groups: dict[str, str] = {}  # the files of relationships, of which a user's type may not be fit to name one
     relationship_types: dict[str, Types] = {}
     for kind, types in spool.relationship_types.items():
-        mine = relationship_types.setdefault(_group(kind), {})
+        groups[kind] = kind.lower().replace("_", "-") if reserved_relationship(kind) == kind else "relations"
+        mine = relationship_types.setdefault(groups[kind], {})
         for name, kinds in types.items():
             mine[name] = mine.get(name, set()) | kinds
     with ExitStack() as open_files:
-        nodes = _Tables(path, {_file(kind): types for kind, types in spool.node_types.items()}, open_files)
+        nodes = _Tables(path, {files[kind]: types for kind, types in spool.node_types.items()}, open_files)
         edges = _Tables(path, relationship_types, open_files)
-        for node in spool.each_node():
-            nodes.add(_file(kinds_of(node.labels)[0]), [cell_of(node.id), cell_of(list(node.labels))], node)
-        for edge in spool.each_relationship():
-            edges.add(_group(edge.type), [cell_of(edge.start), cell_of(edge.end), cell_of(edge.type)], edge)
+        for node in spool.each(Node):
+            nodes.add(files[kinds_of(node.labels)[0]], [cell_of(node.id), cell_of(list(node.labels))], node)
+        for edge in spool.each(Relationship):
+            edges.add(groups[edge.type], [cell_of(edge.start), cell_of(edge.end), cell_of(edge.type)], edge)
         node_tables, edge_tables = nodes.finish(_NODE_COLUMNS), edges.finish(_EDGE_COLUMNS)
     parts = [f"  --nodes={header_name(table.name)},{table.name} \\\n" for table in node_tables]
     parts += [f"  --relationships={header_name(table.name)},{table.name} \\\n" for table in edge_tables]
@@ -380,26 +375,17 @@ def write_csv(spool: Spool, path: Path) -> None:
     (path / "import.sh").write_text(f'{_SCRIPT}{"".join(parts)}  "${{1:-neo4j}}"\n', "utf-8")
     (path / "import.sh").chmod(0o755)
     with (path / "after-import.cypher").open("w", encoding="utf-8", newline="\n") as out:
-        dimension = next(spool.each_node()).properties["embeddingDimension"]
+        dimension = next(spool.each(Node)).properties["embeddingDimension"]
         indexes = [name for name in query_names("neo4j/schema") if "/drop" not in name and "/await" not in name]
         for name in sorted(indexes, key=lambda name: ("/constraint" not in name, name)):
             kind = name.removeprefix(_VECTOR)
             options = literal(vector_options(kind, dimension)) if name.startswith(_VECTOR) else ""
             out.write(load_query(name).text.replace("$options", options) + ";\n")
         # The statements that give nodes their lists without items.
-        lacking = ((node.id, [n for n, value in node.properties.items() if value == []]) for node in spool.each_node())
+        lacking = ((node.id, [n for n, value in node.properties.items() if value == []]) for node in spool.each(Node))
         rows = (literal({"id": id_, "names": names}) for id_, names in lacking if names)
         while batch := ",\n".join(islice(rows, _STATEMENT_ROWS)):
             out.write(load_query("exchange/empty_lists").text.replace("$rows", f"[{batch}]", 1) + ";\n")
-
-
-def _file(kind: str) -> str:
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", kind).lower()
-
-
-def _group(kind: str) -> str:
-    """The file of a type of relationship, without its suffix: a user's type may not be fit to name one."""
-    return kind.lower().replace("_", "-") if reserved_relationship(kind) == kind else "relations"
 
 
 def cell_of(value: Any) -> str:

@@ -157,10 +157,6 @@ class _Work:
     merges: bool
     done: int
 
-    @property
-    def total(self) -> int:
-        return len(self.contents.kinds) + self.contents.relationships
-
 
 def _begun(store: Store, contents: Contents, digest: str, merge: bool) -> _Work:
     """Decide whether to begin or to resume, and mark the graph as half of an import."""
@@ -196,13 +192,13 @@ def _begun(store: Store, contents: Contents, digest: str, merge: bool) -> _Work:
 
 
 def _write(store: Store, work: _Work, elements: Iterator[PlacedElement], progress: Progress) -> None:
-    done = work.done
+    done, total = work.done, len(work.contents.kinds) + work.contents.relationships
     for batch in _batches(element for _, element in islice(elements, done, None)):
         for _, group in groupby(batch, type):
             part = list(group)
             _write_part(store, work, part, done)
             done += len(part)
-        progress("importing", done, work.total)
+        progress("importing", done, total)
 
 
 def _batches(elements: Iterator[Element]) -> Iterator[list[Element]]:

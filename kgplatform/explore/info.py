@@ -163,18 +163,16 @@ def _matching(name: str, known: list[DocumentInfo]) -> list[DocumentInfo]:
             f"{by_title[0].uri}; for the folder its whole path."
         )
     if len(by_title) > 1:
-        raise InputError(f"{len(by_title)} documents are called {name!r}. Name one by its URI: {_uris(by_title)}")
+        uris = "; ".join(info.uri for info in by_title)
+        raise InputError(f"{len(by_title)} documents are called {name!r}. Name one by its URI: {uris}")
     # As it is shown: a path that is no UTF-8, an upload.
     shown = [info for info in known if Path(file_of(info.source)).absolute() == given.absolute()]
     if len({info.source for info in shown}) > 1:
-        raise InputError(f"Several files are shown as {name!r}. Name one by its URI: {_uris(shown)}")
+        uris = "; ".join(info.uri for info in shown)
+        raise InputError(f"Several files are shown as {name!r}. Name one by its URI: {uris}")
     if not (by_title or in_folder or shown):
         raise InputError(f"There is no document {name!r} in the graph. `kgplatform documents` lists them.")
     return by_title or in_folder or shown
-
-
-def _uris(documents: Sequence[DocumentInfo]) -> str:
-    return "; ".join(info.uri for info in documents)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import json
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from kgplatform.neo4j.store import Row, Store
 
 State = Literal["waiting", "running", "done", "failed", "stopped"]
 ENDS = ("done", "failed", "stopped")
-_GATE = "gate"
+GATE = "gate"
 _KEPT = 100
 """Jobs that are remembered."""
 
@@ -89,18 +89,18 @@ class Load:
     folders: tuple[str, ...]
 
 
+@dataclass(eq=False)
 class JobQueue:
     """The jobs of one graph, as the server sees them whose uploads are ``place``. Thread-safe.
 
     ``server``: this server, in words. ``lease``: seconds for which a job is held without a sign of life.
     """
 
-    def __init__(self, store: Store, place: str, server: str, lease: float) -> None:
-        self._store = store
-        self._place = place
-        self._server = server
-        self.lease = lease
-        self._is_defined = False
+    store: Store
+    place: str
+    server: str
+    lease: float
+    _is_defined: bool = field(default=False, init=False)
 
     def add(self, kind: str, parameters: Row, *, alone: bool, most: int, files: Files | None = None) -> Job | None:
         """Queue a job; None if ``most`` wait or run already."""
@@ -119,46 +119,48 @@ class JobQueue:
             "host": given.host,
             "most": most,
         }
-        added, _ = self._store.write(("explore/jobs/add", row), ("explore/jobs/forget", {"kept": _KEPT}))
+        added, _ = self.store.write(("explore/jobs/add", row), ("explore/jobs/forget", {"kept": _KEPT}))
         return Job(id, kind, files=given.names) if added else None
 
     def load(self) -> Load:
         """What waits or runs now."""
-        (row,) = self._store.read("explore/jobs/load", place=self._place)
+        (row,) = self.store.read("explore/jobs/load", place=self.place)
         return Load(row["jobs"], row["bytes"], tuple(row["folders"]))
 
     def all(self) -> list[Job]:
         """The jobs that are remembered, the latest first."""
-        return [self._job(row) for row in self._store.read("explore/jobs/jobs", ids=[], most=_KEPT)]
+        return [self._job(row) for row in self.store.read("explore/jobs/jobs", ids=[], most=_KEPT)]
 
     def get(self, id: str) -> Job | None:
         """The job as it is now."""
-        rows = self._store.read("explore/jobs/jobs", ids=[id], most=1)
+        rows = self.store.read("explore/jobs/jobs", ids=[id], most=1)
         return self._job(rows[0]) if rows else None
 
     def stop(self, id: str) -> Job | None:
         """Stop a job: one that nobody runs has ended now, else its server ends it. None for an unknown id."""
-        (found,) = self._store.write(("explore/jobs/stop", {"id": id}))
+        (found,) = self.store.write(("explore/jobs/stop", {"id": id}))
         return self.get(id) if found else None
 
     def claim(self) -> Claim | None:
         """Take the job whose turn it is, if there is one that can run here now."""
-        while due := self._store.read("explore/jobs/due", place=self._place):
-            row = {**due[0], "lease": uuid.uuid4().hex, "seconds": self.lease, "server": self._server}
-            (taken,) = self._store.write(("explore/jobs/claim", row))
+        while due := self.store.read("explore/jobs/due", place=self.place):
+            row = {**due[0], "lease": uuid.uuid4().hex, "seconds": self.lease, "server": self.server}
+            (taken,) = self.store.write(("explore/jobs/claim", row))
             job = self.get(row["id"]) if taken else None
             if job is not None:
                 (found,) = taken
                 return Claim(job, row["lease"], **{**found, "parameters": json.loads(found["parameters"])})
         return None
 
-    def beat(self, claim: Claim, stage: str, done: int, total: int) -> bool | None:
-        """Hold a job for another while; whether somebody stopped it, and None where it is no longer held."""
-        return self._beat(claim.job.id, claim.lease, stage, done, total)
+    def beat(self, id: str, lease: str, stage: str = "", done: int = 0, total: int = 0) -> bool | None:
+        """Hold a job, or the gate, for another while; whether somebody stopped it, None where it is no longer held."""
+        row = {"id": id, "lease": lease, "seconds": self.lease, "stage": stage, "done": done, "total": total}
+        (held,) = self.store.write(("explore/jobs/beat", row))
+        return bool(held[0]["stopping"]) if held else None
 
     def release(self, claim: Claim) -> None:
         """Give a job back, for another server or the next one."""
-        self._store.write(("explore/jobs/release", {"id": claim.job.id, "lease": claim.lease}))
+        self.store.write(("explore/jobs/release", {"id": claim.job.id, "lease": claim.lease}))
 
     def note_outcome(
         self, claim: Claim, outcome: State, report: dict[str, Any] | None, error: dict[str, Any] | None
@@ -166,41 +168,32 @@ class JobQueue:
         """Note how a job will end, before what it leaves behind is removed; False where it is no longer held."""
         texts = {"report": json.dumps(report) if report else "", "error": json.dumps(error) if error else ""}
         row = {"id": claim.job.id, "lease": claim.lease, "outcome": outcome, **texts}
-        (noted,) = self._store.write(("explore/jobs/outcome", row))
+        (noted,) = self.store.write(("explore/jobs/outcome", row))
         return bool(noted)
 
     def end(self, claim: Claim) -> None:
         """End a job as it was noted."""
-        self._store.write(("explore/jobs/end", {"id": claim.job.id, "lease": claim.lease}))
+        self.store.write(("explore/jobs/end", {"id": claim.job.id, "lease": claim.lease}))
 
     def hold_gate(self) -> str | None:
         """Keep all jobs from beginning; a token, or None if one runs."""
         self._define()
         lease = uuid.uuid4().hex
-        (held,) = self._store.write(("explore/jobs/hold", {"lease": lease, "seconds": self.lease}))
+        (held,) = self.store.write(("explore/jobs/hold", {"lease": lease, "seconds": self.lease}))
         return lease if held else None
-
-    def beat_gate(self, lease: str) -> None:
-        """Keep the gate for another while."""
-        self._beat(_GATE, lease, "", 0, 0)
 
     def leave_gate(self, lease: str) -> None:
         """Let jobs begin again."""
-        self._store.write(("explore/jobs/leave", {"lease": lease}))
+        self.store.write(("explore/jobs/leave", {"lease": lease}))
 
     def _define(self) -> None:
         if not self._is_defined:  # the graph may be older than the label
-            self._store.define("neo4j/schema/constraint_server_job")
+            self.store.define("neo4j/schema/constraint_server_job")
             self._is_defined = True
-
-    def _beat(self, id: str, lease: str, stage: str, done: int, total: int) -> bool | None:
-        row = {"id": id, "lease": lease, "seconds": self.lease, "stage": stage, "done": done, "total": total}
-        (held,) = self._store.write(("explore/jobs/beat", row))
-        return bool(held[0]["stopping"]) if held else None
 
     def _job(self, row: Row) -> Job:
         note = ""
-        if row["state"] == "waiting" and row["place"] not in ("", self._place):
+        if row["state"] == "waiting" and row["place"] not in ("", self.place):
             note = f"Its files are on {row['host']}; it waits for a server with the home folder that holds them."
         elif row["state"] == "waiting" and row["server"]:
             note = f"{row['server']} stopped before it finished; the job will be resumed."

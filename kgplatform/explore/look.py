@@ -335,7 +335,7 @@ class Look:
         pasted into Neo4j Browser), and the ids of facts, passages, elements and pages that the step found or was at."""
         rows = self._store.read("explore/run", id=id)
         if not rows:
-            raise _no_run(id)
+            raise coded(Code.UNKNOWN_RUN, "keep", run=_shown(id))
         return RunInfo(**kept_statements(rows[0]["run"])), tuple(rows[0]["steps"])
 
     def seconds_per_call(self, model: str) -> float | None:
@@ -351,7 +351,7 @@ class Look:
         """
         rows = self._store.read("explore/citations", id=id)
         if not rows:
-            raise _no_run(id)
+            raise coded(Code.UNKNOWN_RUN, "keep", run=_shown(id))
         return cited_in_order(rows[0]["citations"])
 
     def threads(self, limit: int = 50) -> tuple[ThreadInfo, ...]:
@@ -397,10 +397,6 @@ def _at_least(limit: int, least: int) -> int:
 
 def _unknown(id: str) -> InputError:
     return InputError(f"There is no node {_shown(id)} in the graph.")
-
-
-def _no_run(id: str) -> InputError:
-    return coded(Code.UNKNOWN_RUN, "keep", run=_shown(id))
 
 
 def _shown(id: str) -> str:

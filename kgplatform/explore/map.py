@@ -33,7 +33,12 @@ def map_of(entities: Sequence[Any], communities: Sequence[Any], nodes: int, rela
     nest = _Nest(links, np.full(len(entities), -1, np.int64))
     nest.add_tree(entities, communities)
     nest.add_groups(np.flatnonzero(nest.inside < 0), -1, [str(entity[1]) for entity in entities])
-    nest.take_together()
+    # Wherever many discs lie side by side, those that links join are put into further ones.
+    beside: dict[int, list[int]] = defaultdict(list)
+    for disc, around in enumerate(nest.around):
+        beside[around].append(disc)
+    for around, discs in beside.items():
+        nest.divide(around, discs)
     columns = list(zip(*(entity[:5] for entity in entities), strict=True)) or [()] * 5
     return GraphMap(
         ids=columns[0],
@@ -134,15 +139,8 @@ class _Nest:
             if len(part) > _FEW and len(parts) > 1:
                 self.add_groups(part, disc, names)
 
-    def take_together(self) -> None:
-        """Put discs that links join into further ones, wherever many lie side by side."""
-        beside: dict[int, list[int]] = defaultdict(list)
-        for disc, around in enumerate(self.around):
-            beside[around].append(disc)
-        for around, discs in beside.items():
-            self._divide(around, discs)
-
-    def _divide(self, around: int, discs: Sequence[int]) -> None:
+    def divide(self, around: int, discs: Sequence[int]) -> None:
+        """Put those of ``discs``, all that lie in ``around``, that links join into further ones, if they are many."""
         if len(discs) <= _FEW:
             return
         owners = {-1: -1} | {disc: place for place, disc in enumerate(discs)}
@@ -159,4 +157,4 @@ class _Nest:
                 members = [discs[each] for each in part.tolist()]
                 for disc in members:
                     self.around[disc] = group
-                self._divide(group, members)
+                self.divide(group, members)

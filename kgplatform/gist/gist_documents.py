@@ -28,16 +28,23 @@ from kgplatform.gist.memory import (
     Memory,
     Page,
     Reading,
-    follows,
-    forget,
+    compression_of,
     open_memory,
     replace_pages,
     survey,
-    write_compression,
     write_gist,
 )
 from kgplatform.gist.options import GistOptions, GistReport, LongMemory
-from kgplatform.gist.pagination import Offer, Pause, ask_pause, length, next_offer, uniform_ends
+from kgplatform.gist.pagination import (
+    Offer,
+    Pause,
+    ask_pause,
+    covering,
+    length,
+    next_offer,
+    paragraphs,
+    uniform_ends,
+)
 from kgplatform.ingest.graph_state import check_embedder, define_keys, graph_state
 from kgplatform.ingest.settle import embed_pending
 from kgplatform.models.chat import Chat, Ledger
@@ -54,6 +61,7 @@ from kgplatform.text import count_tokens, node_id
 _PAUSING, _GISTING, _OPENING = range(3)
 """What goes first: the next pause, on which all else of a document waits; then gists; new documents last, so that few
 texts are in memory at once."""
+_PIECES = 4  # parts of the longest paragraph: none of a longer one has more words
 _RESUMES = "Finished gists are kept. Make gists again with the same options to continue."
 _HALF_THERE = "Some of its passages are missing: an ingest of it was interrupted. Ingest it again."
 
@@ -89,7 +97,8 @@ def gist_documents(tools: GistTools, documents: Sequence[str], options: GistOpti
         with watch.stage("survey"):
             lacking = [row for row in survey(tools.store, documents, options.question) if not _is_done(row, options)]
         due.update({row["id"]: row for row in lacking})
-        run.begin(sum(row["characters"] for row in lacking))
+        run.characters, run.paginated, run.gists, run.gisted = sum(row["characters"] for row in lacking), 0, 0, 0
+        run.failed.clear()
         with watch.stage("gist"):
             begin = partial(_begin, run)
             works = [Work(_OPENING, partial(_open, run, row), begin, _cannot_open, asks=False) for row in lacking]
@@ -112,17 +121,16 @@ def _is_done(row: Row, options: GistOptions) -> bool:
     fits = options.fit is None or row["gistTokens"] <= options.fit
     # A run that was killed before it wrote what the gists save did not get to the end.
     saved = bool(options.question) or row["compression"] is not None or not row["words"]
-    return _has_all(row) and all(made in options.accepted for made in row["made"]) and fits and saved
-
-
-def _has_all(row: Row) -> bool:
-    return bool(row["paginated"]) and row["gisted"] == row["pages"]
+    return bool(row["complete"]) and all(made in options.accepted for made in row["made"]) and fits and saved
 
 
 def _open(run: GistRun, row: Row) -> tuple[Row, Reading]:
     made = row["made"][0] if len(row["made"]) == 1 else run.options.made
     memory = open_memory(run.store, row, run.options.question, made)
-    return row, Reading.of(memory, run.options)
+    kind, most = run.options.kind, run.options.longest_paragraph
+    piece = max(1, most // _PIECES)  # so that there are places to choose from in a longer paragraph, too
+    found = paragraphs(memory.text, most, kind.style, memory.starts, whole_lines=kind.whole_lines, piece_words=piece)
+    return row, Reading(memory, found, covering(found, len(memory.text)))
 
 
 def _cannot_open(error: ModelError) -> Iterable[Work]:
@@ -137,11 +145,15 @@ def _begin(run: GistRun, opened: tuple[Row, Reading]) -> Iterable[Work]:
         reading.fail(run, 0, _HALF_THERE)
         return ()
     is_other = any(made not in run.options.accepted for made in row["made"])
-    if is_other or not follows(memory.pages, len(memory.text)):
+    # Pages are a memory's beginning if they come in order, each where the one before it ends.
+    ends = [0, *(page.end for page in memory.pages)]
+    is_whole = [(page.index, page.start) for page in memory.pages] == list(enumerate(ends[:-1]))
+    if is_other or not is_whole or ends[-1] > len(memory.text):
         if not is_other:
             run.notes.append(f"The pages of {memory.title} had gaps and were made again.")
         run.replaced += is_other
-        forget(run.store, memory)
+        run.store.write(("gist/remove_pages", {"memory": memory.id}), *compression_of(memory, None))
+        memory.pages = []
         memory.made = run.options.made
     run.paginated += memory.reached
     if memory.document not in run.begun:
@@ -208,7 +220,7 @@ def _follow(run: GistRun, reading: Reading) -> Iterable[Work]:
     if missing:
         run.gists += len(missing)
         return _gists(run, reading, missing)
-    write_compression(run.store, memory)
+    run.store.write(*compression_of(memory, memory.compression))
     if run.options.fit is None or memory.gist_tokens <= run.options.fit:
         return ()
     # Both ways end: merging leaves fewer pages each time, and a gist is shortened again only as long as that makes it a
@@ -234,6 +246,8 @@ _FIRST_TOKENS = 160
 _LEAST_REPLY = 200
 _REPLY_SHARE = 2  # of the tokens of a page, the most that a reply may have, with its JSON: what is longer is no gist
 
+_FEWEST_WORDS = 30  # that a gist is asked to have
+
 _AGAIN = (
     "- It was shortened before. Shorten it again, to about half: what happened long ago is remembered in outline only."
 )
@@ -247,27 +261,27 @@ class GistReply(Form):
     gist: str
 
 
-def shorten(chat: Chat, page: str, options: GistOptions) -> Gist:
+def shorten(chat: Chat, page: str, options: GistOptions, *, again: bool = False) -> Gist:
     """The gist of ``page``. A reply that has none, repeats itself, is longer than the page or is the prompt's example
     is asked for once more. Without a gist then, the page's first words are; where it was longer, the page's own text.
+    ``again``: ``page`` is a gist, shortened once more (appendix F.3), and stays as it is where the model writes none.
     Raises ``ModelError``."""
-    text, malformed = _asked(chat, gist_messages(page, options), STAGE, page)
-    if text:
+    text, malformed = _asked(chat, gist_messages(page, options, again=again), "shorten" if again else STAGE, page)
+    if text or again:
         return Gist(text, "", malformed)
     if LONGER in malformed:
         return Gist(page.strip(), OWN_TEXT, malformed)
-    return Gist(beginning(page), BEGINNING, malformed)
-
-
-def shorten_again(chat: Chat, gist: str, options: GistOptions) -> Gist:
-    """A ``gist`` shortened once more (appendix F.3); empty where the model wrote none. Raises ``ModelError``."""
-    text, malformed = _asked(chat, gist_messages(gist, options, again=True), "shorten", gist)
-    return Gist(text, "", malformed)
+    # The first words, or about as much of a text that white space does not part.
+    words = " ".join(page.split()[:_FIRST_WORDS])
+    passages = cut_document(Document("", "", "", "", words, ""), _FIRST_TOKENS)
+    return Gist(passages[0].text if passages else "", BEGINNING, malformed)
 
 
 def gist_messages(passage: str, options: GistOptions, *, again: bool = False) -> Messages:
     """The prompt to shorten ``passage``. The user's question and instruction are rules; the passage is data."""
-    words = length(passage) // 2 if again else options.gist_words(length(passage))
+    whole = length(passage)
+    part = max(_FEWEST_WORDS, round(whole / options.kind.part / 10) * 10)
+    words = whole // 2 if again else min(whole, part)
     rules = [f"- {options.kind.gist}"] if options.kind.gist else []
     if options.question:
         rules.append(
@@ -308,13 +322,6 @@ def _asked(chat: Chat, messages: Messages, stage: str, page: str) -> tuple[str, 
     faults += [PUT_RIGHT] if repairs and not faults else []
     text = _TAG.sub("", reply.gist).strip()
     return text, (*faults, TAGGED) if text != reply.gist.strip() else tuple(faults)
-
-
-def beginning(page: str) -> str:
-    """The first 60 words of ``page``, or about as much of a text that white space does not part."""
-    words = " ".join(page.split()[:_FIRST_WORDS])
-    passages = cut_document(Document("", "", "", "", words, ""), _FIRST_TOKENS)
-    return passages[0].text if passages else ""
 
 
 _SHORTER = 0.9
@@ -366,7 +373,8 @@ def _apply(run: GistRun, reading: Reading) -> Iterable[Work]:
     if at:
         run.merged["merged, no new part begins"] += len(at)
     else:
-        at = [shortest_pair(memory.pages, pairs)]
+        # The pair that is shortest together; of equals the first.
+        at = [min(pairs, key=lambda pair: (memory.pages[pair].length + memory.pages[pair + 1].length, pair))]
         run.merged[SHORTEST_PAIR] += 1
     memory.made = run.options.made_to_fit
     replace_pages(run.store, memory, joined(memory, at))
@@ -395,9 +403,8 @@ def _older(run: GistRun, reading: Reading) -> list[Work]:
         run.advanced(gists=1)
         return _follow(run, reading)
 
-    return [
-        reading.work(run, _GISTING, partial(shorten_again, run.chat, page.gist or "", run.options), take, page.index)
-    ]
+    call = partial(shorten, run.chat, page.gist or "", run.options, again=True)
+    return [reading.work(run, _GISTING, call, take, page.index)]
 
 
 YES, NO, NOT_SURE, UNUSABLE = "yes", "no", "not sure", "unusable"
@@ -433,11 +440,6 @@ def joints(pages: Sequence[Page], verdicts: Mapping[int, str], longest: int) -> 
     return found
 
 
-def shortest_pair(pages: Sequence[Page], among: Collection[int]) -> int:
-    """The one of ``among`` that is shortest together with the next page; of equals the first."""
-    return min(among, key=lambda at: (pages[at].length + pages[at + 1].length, at))
-
-
 def joined(memory: Memory, at: Collection[int]) -> list[Page]:
     """The pages of ``memory`` with those ``at`` joined to the next ones; a page that was joined has no gist yet."""
     starts = [page for page in memory.pages if page.index - 1 not in at]
@@ -466,7 +468,7 @@ def _report(
         *wanted,
         **{name: getattr(run, name) for name in counted},
         documents=len(rows),
-        complete_documents=sum(_has_all(row) for row in rows),
+        complete_documents=sum(row["complete"] for row in rows),
         pages=sum(row["pages"] for row in rows),
         kept=run.kept + sum(row["gisted"] for row in rows if row["id"] not in due),
         words=sum(row["words"] for row in rows),

@@ -16,7 +16,7 @@ from typing import Any
 from kgplatform.concurrency.threads import Work
 from kgplatform.errors import ModelError, StoreError
 from kgplatform.gist.options import FailedPage, GistOptions, LongMemory
-from kgplatform.gist.pagination import Paragraph, covering, length_of, paragraphs
+from kgplatform.gist.pagination import Paragraph, length_of
 from kgplatform.models.chat import Chat
 from kgplatform.neo4j.store import Parameters, Row, Store
 from kgplatform.query import batches
@@ -124,7 +124,7 @@ class Memory:
 
 def survey(store: Store, documents: Sequence[str], question: str) -> list[Row]:
     """How far the memories of ``documents`` are: a row of cypher/gist/memories.cypher each, by name. Its counts are
-    among its fields; ``paginated``: whether its pages are all of the text."""
+    among its fields; ``complete``: whether its pages are all of the text, and all have gists."""
     rows: list[Row] = []
     for some in batches(documents, _BATCH):
         found = store.read("gist/memories", documents=list(some), question=question)
@@ -133,7 +133,7 @@ def survey(store: Store, documents: Sequence[str], question: str) -> list[Row]:
             ends = [0, *(end for _, _, end in spans)]
             is_all = [[index, start] for index, start, _ in spans] == [[n, end] for n, end in enumerate(ends[:-1])]
             paginated = is_all and ends[-1] == row["characters"] if spans else not row["tokens"]
-            rows.append({**row, **row["counts"], "paginated": paginated})
+            rows.append({**row, **row["counts"], "complete": paginated and row["gisted"] == row["pages"]})
     return sorted(rows, key=lambda row: (row["name"], row["id"]))
 
 
@@ -146,21 +146,6 @@ def open_memory(store: Store, row: Row, question: str, made: str) -> Memory:
     memory = Memory(row["id"], row["name"], row["sha256"], question, made, text, starts, tokens)
     memory.pages = [Page(**each["page"]) for each in store.read("gist/pages_of_memory", memory=memory.id)]
     return memory
-
-
-def follows(pages: Sequence[Page], characters: int) -> bool:
-    """Whether ``pages`` are a memory's beginning: no gap, no overlap, in order."""
-    if not pages:
-        return True
-    joined = all(one.end == other.start for one, other in pairwise(pages))
-    ordered = [page.index for page in pages] == list(range(len(pages)))
-    return joined and ordered and pages[0].start == 0 and pages[-1].end <= characters
-
-
-def forget(store: Store, memory: Memory) -> None:
-    """Take away all pages of ``memory``."""
-    store.write(("gist/remove_pages", {"memory": memory.id}), *_compression(memory, None))
-    memory.pages = []
 
 
 def add_pages(store: Store, memory: Memory, pages: Sequence[Page]) -> None:
@@ -233,12 +218,8 @@ def write_gist(store: Store, memory: Memory, page: Page) -> None:
     memory.pages[page.index] = page
 
 
-def write_compression(store: Store, memory: Memory) -> None:
-    """Note how much the gists of ``memory`` save, with its document, if it suits any question."""
-    store.write(*_compression(memory, memory.compression))
-
-
-def _compression(memory: Memory, percent: float | None) -> list[tuple[str, Parameters]]:
+def compression_of(memory: Memory, percent: float | None) -> list[tuple[str, Parameters]]:
+    """What notes with the document how much the gists of ``memory`` save, if it suits any question."""
     row = {"id": memory.document, "sha256": memory.sha256, "compression": percent}
     return [] if memory.question else [("gist/compression", {"rows": [row]})]
 
@@ -270,11 +251,6 @@ class GistRun:
     too_long: list[LongMemory] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def begin(self, characters: int) -> None:
-        """Begin, or begin again, with documents of so many characters."""
-        self.characters, self.paginated, self.gists, self.gisted = characters, 0, 0, 0
-        self.failed.clear()
-
     def advanced(self, characters: int = 0, gists: int = 0) -> None:
         """Tell how far the run is, after so much more."""
         self.paginated += characters
@@ -298,15 +274,6 @@ class Reading:
     waiting: int = 0
     failed: bool = False
     verdicts: dict[tuple[int, int, int], str] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, memory: Memory, options: GistOptions) -> Reading:
-        """Begin to read, or continue."""
-        kind, most, piece = options.kind, options.longest_paragraph, options.piece
-        found = paragraphs(
-            memory.text, most, kind.style, memory.starts, whole_lines=kind.whole_lines, piece_words=piece
-        )
-        return cls(memory, found, covering(found, len(memory.text)))
 
     @property
     def first(self) -> int:

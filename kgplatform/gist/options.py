@@ -14,8 +14,6 @@ from kgplatform.text import tidy, unknown
 
 Style = Literal["prose", "turns", "scenes"]
 """What begins a paragraph besides a blank line: nothing; whoever speaks next; the next scene."""
-_LEAST_REST = 350  # words. What is left of a document and shorter is its last page; the model is not asked.
-_PIECES = 4
 _MERGED_PAGES = 3  # the longest page that merging makes, in times ``max_words``
 SHRINK = ("merge", "older")
 
@@ -80,7 +78,6 @@ PRESETS = {
 }
 """By name. QuALITY: ``article``; NarrativeQA: ``book`` and ``script``; QMSum: ``transcript``. ``report`` is ours."""
 USUAL = "report"
-_FEWEST_WORDS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +135,6 @@ class GistOptions:
         """The preset, for what its texts are like; the sizes are those of the options."""
         return PRESETS[self.preset]
 
-    def gist_words(self, words: int) -> int:
-        """About how many words the gist of a page of so many ``words`` is asked to have."""
-        return min(words, max(_FEWEST_WORDS, round(words / self.kind.part / 10) * 10))
-
     @property
     def longest_paragraph(self) -> int:
         """Words of the longest paragraph that is not cut. What is collected, if too short for a page, has room for one
@@ -149,16 +142,6 @@ class GistOptions:
         """
         room = self.max_words - self.min_words
         return max(1, room // 2 if self.uniform else room)
-
-    @property
-    def piece(self) -> int:
-        """Words of the pieces of a longer paragraph: a quarter, so that there are places to choose from there, too."""
-        return max(1, self.longest_paragraph // _PIECES)
-
-    @property
-    def least_rest(self) -> int:
-        """Words below which the rest of a document is its last page."""
-        return min(_LEAST_REST, self.max_words)
 
     @property
     def longest_merged(self) -> int:

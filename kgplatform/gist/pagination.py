@@ -37,6 +37,7 @@ _LINE = re.compile(r"\n\s*")
 _SPEAKER = re.compile(r"[^\W_a-z][\w.'’-]*(?: [^\W_a-z(][\w.'’-]*){0,5}(?: \([^()\n]{1,40}\))? ?[:：](?!//|\d)")
 _SCENE = re.compile(r"(?:INT|EXT|EST|I/E)\b[./ ]|SCENE\b|ACT\b|(?:CUT|FADE|DISSOLVE) (?:TO|IN|OUT)\b")
 _FEWEST_SPEAKERS = 2
+_LEAST_REST = 350  # words. What is left of a document and shorter is its last page; the model is not asked.
 _TOKENS_PER_WORD = 4  # of prose, with much to spare (English has 1.3). What has more is hardly parted by white space.
 
 
@@ -187,7 +188,7 @@ class Pause:
 
 def next_offer(found: Sequence[Paragraph], first: int, options: GistOptions) -> Offer:
     """What comes after ``first`` paragraphs of ``found``: as many as ``max_words`` has room for (section 3.1). A rest
-    below ``options.least_rest`` words is offered whole, with its end as the only place to pause."""
+    below 350 words, or ``max_words``, is offered whole, with its end as the only place to pause."""
     last, words = first, 0
     labels: list[int] = []
     while last < len(found) and (words < options.min_words or words + found[last].words <= options.max_words):
@@ -195,7 +196,7 @@ def next_offer(found: Sequence[Paragraph], first: int, options: GistOptions) -> 
             labels.append(last - first)
         words += found[last].words
         last += 1
-    if last == len(found) and words < options.least_rest:
+    if last == len(found) and words < min(_LEAST_REST, options.max_words):
         labels = []
     return Offer(first, last, (*labels, last - first))
 

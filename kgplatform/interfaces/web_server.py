@@ -220,6 +220,7 @@ MEGABYTE = 1_000_000
 
 _LONGEST_LINE, _MOST_HEADERS, _LONGEST_HEADERS = 16_000, 100, 32_000
 _SAFE = ("GET", "HEAD", "OPTIONS")
+_TOO_LARGE = "The request is too large: at most {:,} bytes are accepted."
 
 
 class Json(Response):
@@ -300,7 +301,7 @@ class Guard:
             return refusal(431, "TooLargeError", f"The headers are too long: at most {_LONGEST_HEADERS:,} bytes.")
         length = headers.get("content-length", "0")
         if length.isascii() and length.isdigit() and int(length) > most:
-            return refusal(413, "TooLargeError", _too_large(most), {"Connection": "close"})
+            return refusal(413, "TooLargeError", _TOO_LARGE.format(most), {"Connection": "close"})
         return None
 
     def _is_own(self, scope: Scope, headers: Headers) -> bool:
@@ -338,11 +339,7 @@ def _bounded(receive: Receive, most: int, idle: float) -> Receive:
         is_whole = not message.get("more_body", False)
         taken += len(message.get("body", b""))
         if taken > most:
-            raise HTTPException(413, _too_large(most), {"Connection": "close"})
+            raise HTTPException(413, _TOO_LARGE.format(most), {"Connection": "close"})
         return message
 
     return bounded
-
-
-def _too_large(most: int) -> str:
-    return f"The request is too large: at most {most:,} bytes are accepted."

@@ -29,7 +29,8 @@ from kgplatform.records import Progress, Usage
 from kgplatform.settings import Settings
 from kgplatform.shown import Shown
 from kgplatform.tree.community_names import PER_CALL, STAGE, Named, Naming, Unnamed, name_communities
-from kgplatform.tree.part import Part, read_due, read_part, read_whole
+from kgplatform.tree.entity_graph import signatures
+from kgplatform.tree.part import Due, Part, read_part
 from kgplatform.tree.partition import (
     DEFAULT,
     LIMIT,
@@ -48,11 +49,12 @@ from kgplatform.tree.stored_tree import (
     EMBEDDING,
     WRITING,
     Changes,
-    StoredTree,
     central_members,
     changes,
     count_entities,
+    read_entity_graph,
     read_facts,
+    read_tree,
     write_tree,
 )
 
@@ -108,10 +110,10 @@ def build_tree(tools: TreeTools, *, method: str | None, update: bool, rebuild: b
     after = {"treeMethod": course.method, "treeEntities": part.size, "treeState": now}
     with watch.stage("write"):
         write_tree(tools.store, found, after, tools.chat is not None, tools.progress)
-        others = (
-            _named_without(found.tree, part.stored) if course.action == "rebuilt" and tools.chat is not None else []
-        )
-        for some in batches([community.id for community in others]):
+        known, others = part.stored.communities, list[str]()
+        if course.action == "rebuilt" and tools.chat is not None:  # those that stay, and that the model could name
+            others = [each.id for each in found.tree.communities if each.id in known and known[each.id].could_be_named]
+        for some in batches(others):
             tools.store.write(("tree/names_due", {"ids": some}))
         for statement, ids in (("entities", part.due_entities), ("communities", part.due_communities)):
             for some in batches(ids):
@@ -159,13 +161,16 @@ def _course(state: Row, method: str | None, update: bool, rebuild: bool) -> _Cou
 def _read(tools: TreeTools, size: int, before: Row, course: _Course) -> Part:
     """What the run looks at: what has changed, where that is little of a large graph, else all of it."""
     define_keys(tools.store)
-    due = read_due(tools.store)
+    entities = [row["id"] for row in tools.store.read("tree/due_entities")]
+    lost = tools.store.read("tree/due_communities")
+    due = Due(entities, [row["id"] for row in lost], {row["top"]: row["size"] for row in lost})
     if course.action == "updated" and "treeRuns" in before:  # since then changes are marked
         (counts,) = tools.store.read("tree/counts")
         part = None if counts["namesDue"] else read_part(tools.store, due, size, counts, tools.progress)
         if part is not None:
             return part
-    return read_whole(tools.store, due, tools.progress)
+    graph = read_entity_graph(tools.store, tools.progress)
+    return Part(graph, read_tree(tools.store, graph), signatures(graph), graph.size, due.entities, due.communities)
 
 
 def _tree(tools: TreeTools, part: Part, course: _Course) -> tuple[Tree, dict[str, int]]:
@@ -204,12 +209,6 @@ def _tree(tools: TreeTools, part: Part, course: _Course) -> tuple[Tree, dict[str
     return tree_of(graph, found), counts
 
 
-def _named_without(tree: Tree, stored: StoredTree) -> list[Community]:
-    """The communities that stay, and have a name that no model gave though one could."""
-    known = stored.communities
-    return [community for community in tree.communities if community.id in known and known[community.id].could_be_named]
-
-
 def _name(tools: TreeTools, part: Part, found: Changes, course: _Course) -> dict[str, Any]:
     """Have a model name what is due, if there is one; of the names what the report has."""
     stored, due = part.stored, list[Community]()
@@ -238,7 +237,8 @@ def _name(tools: TreeTools, part: Part, found: Changes, course: _Course) -> dict
     if tools.chat is not None:
         ids = list(batches([community.id for community in due], PER_CALL))
         naming = name_communities(tools.chat, ids, describe, tools.settings.calls_at_once, commit)
-        left = {community.id for community in _named_without(found.tree, stored)} - {community.id for community in due}
+        nameable = {id_ for id_, each in stored.communities.items() if each.could_be_named}
+        left = nameable.intersection(community.id for community in found.tree.communities) - by_id.keys()
     together = {community.id for community in found.new if community.size > 1} | set(naming.failed)
     usage = tools.ledger.by_stage().get(STAGE, Usage()) - spent
     return {

@@ -51,10 +51,12 @@ class SaidFact:
         """The fact as a sentence of its own."""
         predicate = tidy((self.predicate or "").replace("_", " "))
         if self.kind == "triple":
-            return _closed(f"{self.subject} {predicate} {self.object}")
-        if self.kind == "attribute":
-            return _closed(f"{self.subject}: {predicate} {self.object}")
-        return _closed(self.text)
+            whole = tidy(f"{self.subject} {predicate} {self.object}")
+        elif self.kind == "attribute":
+            whole = tidy(f"{self.subject}: {predicate} {self.object}")
+        else:
+            whole = tidy(self.text)
+        return whole if whole.endswith(_ENDS) else f"{whole}."
 
 
 def clean_name(text: str, limit: int = LONGEST_NAME) -> str:
@@ -80,11 +82,6 @@ def shortened(text: str, limit: int) -> str:
     return (words if len(words) > limit // 2 else cut).rstrip(" ,;:") + "…"
 
 
-def _closed(text: str) -> str:
-    whole = tidy(text)
-    return whole if whole.endswith(_ENDS) else f"{whole}."
-
-
 def name_of(members: Sequence[tuple[str, str | None]], size: int) -> str:
     """A community's name from its central members, ``(name, type)``, best first; ``size`` counts all of them.
 
@@ -104,19 +101,14 @@ def name_of(members: Sequence[tuple[str, str | None]], size: int) -> str:
     if size == 1:
         return chosen[0][0]
     for count in range(len(chosen), 0, -1):
-        listed = _listed([name for name, _ in chosen[:count]], size)
+        names, left = [name for name, _ in chosen[:count]], size - count
+        last = "others" if left > 1 else "another" if left else names.pop()
+        listed = f"{', '.join(names)} and {last}"
         types = ", ".join(dict.fromkeys(kind for _, kind in chosen[:count] if kind))
         for name in (f"{listed} ({types})" if types else listed, listed):
             if len(name) <= LONGEST_NAME:
                 return name
-    return _listed([shortened(chosen[0][0], LONGEST_NAME - len(" and another"))], size)
-
-
-def _listed(names: list[str], size: int) -> str:
-    left = size - len(names)
-    if left:
-        return f"{', '.join(names)} and {'others' if left > 1 else 'another'}"
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"{shortened(chosen[0][0], LONGEST_NAME - len(' and another'))} and {last}"
 
 
 def central_facts(facts: Sequence[SaidFact], members: Sequence[str], count: int = _SENTENCES) -> list[SaidFact]:
@@ -256,7 +248,14 @@ def name_communities(
 
 def _ask(chat: Chat, describe: Callable[[Sequence[str]], list[Unnamed]], ids: Sequence[str]) -> list[Named]:
     batch = describe(ids)
-    shown = [_shown(number, community) for number, community in enumerate(batch, 1)]
+    shown = []
+    for number, community in enumerate(batch, 1):
+        named_members = [(clean_name(name), kind) for name, kind in community.members]
+        members = "; ".join(f"{name} ({kind})" if kind else name for name, kind in named_members)
+        facts = (shortened(fact.sentence, _LONGEST_FACT) for fact in community.facts)
+        lines = (f"[{number}.{place}] {fact}" for place, fact in enumerate(facts, 1))
+        head = f"Community {number}, {counted(community.size, 'member')}: {members}"
+        shown.append("\n".join([head, *lines]))
     whole = "\n\n".join(shown)
     # The fence is derived from what it surrounds: nothing that a document says can contain it.
     messages = render("tree/name_communities", fence=f"communities-{node_id(whole)[:12]}", communities=whole)
@@ -269,17 +268,9 @@ def _ask(chat: Chat, describe: Callable[[Sequence[str]], list[Unnamed]], ids: Se
         name, numbers = names.get(number, ("", []))
         is_echo = " " in name and name.casefold() in told and name.casefold() not in whole.casefold()
         if name and not is_echo and not lacks_a_number(name, shown[number - 1]):
-            facts = [community.facts[n - 1] for n in numbers if 1 <= n <= len(community.facts)][:_MOST_FACTS]
-            summary = summary_of(facts or community.facts, community.members, community.size)
+            told_of = [community.facts[n - 1] for n in numbers if 1 <= n <= len(community.facts)][:_MOST_FACTS]
+            summary = summary_of(told_of or community.facts, community.members, community.size)
             named.append(Named(community.id, name, summary))
     if len(named) < len(batch):
         chat.forget(messages, wanted=wanted)  # the next run is to ask the model, and not its cache
     return named
-
-
-def _shown(number: int, community: Unnamed) -> str:
-    shown = [(clean_name(name), kind) for name, kind in community.members]
-    members = "; ".join(f"{name} ({kind})" if kind else name for name, kind in shown)
-    facts = (shortened(fact.sentence, _LONGEST_FACT) for fact in community.facts)
-    lines = (f"[{number}.{place}] {fact}" for place, fact in enumerate(facts, 1))
-    return "\n".join([f"Community {number}, {counted(community.size, 'member')}: {members}", *lines])

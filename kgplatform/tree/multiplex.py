@@ -229,17 +229,13 @@ def _compare(vectors: Floats, rows: Indices, found: Indices, alike: Floats) -> N
     wanted = min(found.shape[1], len(rows) - 1)
     if wanted < 1:
         return
-    best = _highest(cosines, wanted)
+    best = np.argpartition(cosines, len(rows) - wanted, axis=1)[:, -wanted:]
     scores, best = np.take_along_axis(cosines, best, 1), rows[best]
     known, known_scores = found[rows], alike[rows]
     again = (best[:, :, None] == known[:, None, :]).any(axis=2)
     scores[again], best[again] = _NOTHING, -1
     both = np.concatenate([known, best], axis=1)
     both_scores = np.concatenate([known_scores, scores], axis=1)
-    kept = _highest(both_scores, found.shape[1])
+    kept = np.argpartition(both_scores, -found.shape[1], axis=1)[:, -found.shape[1] :]
     found[rows] = np.take_along_axis(both, kept, 1)
     alike[rows] = np.take_along_axis(both_scores, kept, 1)
-
-
-def _highest(scores: Floats, wanted: int) -> NDArray[np.intp]:
-    return np.argpartition(scores, scores.shape[1] - wanted, axis=1)[:, -wanted:]

@@ -22,7 +22,7 @@ from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches
 from kgplatform.records import Progress
 from kgplatform.tree import multiplex
-from kgplatform.tree.entity_graph import EntityGraph, Indices, signatures, signatures_of
+from kgplatform.tree.entity_graph import EntityGraph, Indices, signatures_of
 from kgplatform.tree.multiplex import Edges
 from kgplatform.tree.paper import RELATION_WEIGHT
 from kgplatform.tree.partition import SMALLEST
@@ -30,8 +30,6 @@ from kgplatform.tree.stored_tree import (
     CHANGED,
     EntityColumns,
     StoredTree,
-    read_entity_graph,
-    read_tree,
     stored_communities,
 )
 
@@ -63,9 +61,9 @@ def move(store: Store, rows: Sequence[Row], size: int) -> Moves:
     joined: Pairs = {}  # how many statements join two entities, one of them a mover
     for row in rows:
         others = Counter(end for side in ("said", "heard") for _, end in row[side] if end not in (None, row["id"]))
-        joined |= {_pair(row["id"], other): times for other, times in others.items()}
+        joined |= {(min(row["id"], other), max(row["id"], other)): times for other, times in others.items()}
     alike = {  # the cosines of movers and those that mean most nearly the same
-        _pair(row["id"], other): cosine
+        (min(row["id"], other), max(row["id"], other)): cosine
         for some in batches(ids, _MOVED_AT_ONCE)
         for row in store.read("tree/alike", ids=some, candidates=_CANDIDATES, count=multiplex.COUNT)
         for other, cosine in row["others"]
@@ -93,10 +91,6 @@ def move(store: Store, rows: Sequence[Row], size: int) -> Moves:
     near = {id_ for pair in pairs if not alone.isdisjoint(pair) for id_ in pair}
     touched |= {tops.get(id_) or before[id_] for id_ in near if id_ in tops or id_ in before}
     return Moves(tops, {top: sizes[top] for top in touched if top in sizes})
-
-
-def _pair(one: str, other: str) -> tuple[str, str]:
-    return min(one, other), max(one, other)
 
 
 def _settled(
@@ -167,19 +161,6 @@ class Due:
     tops: dict[str, int]
 
 
-def read_due(store: Store) -> Due:
-    """What is marked."""
-    entities = [row["id"] for row in store.read("tree/due_entities")]
-    lost = store.read("tree/due_communities")
-    return Due(entities, [row["id"] for row in lost], {row["top"]: row["size"] for row in lost})
-
-
-def read_whole(store: Store, due: Due, progress: Progress) -> Part:
-    """All entities, and the tree as it stands."""
-    graph = read_entity_graph(store, progress)
-    return Part(graph, read_tree(store, graph), signatures(graph), graph.size, due.entities, due.communities)
-
-
 def read_part(store: Store, due: Due, size: int, counts: Row, progress: Progress) -> Part | None:
     """What has changed, moved to where it belongs, with the communities that this touches; None if they are too many.
     ``size``: entities of the graph. ``counts``: of the tree (``tree/counts``)."""
@@ -215,7 +196,7 @@ def read_part(store: Store, due: Due, size: int, counts: Row, progress: Progress
         np.array([row["signature"] or 0 for row in members], np.int64),
     )
     # The communities at the top: those that the movers came to, and for the others those that they are in.
-    at = [found.tops.get(row["id"]) or stored.top(row["community"]) for row in members]
+    at = [found.tops.get(row["id"]) or stored.chain(row["community"])[0] for row in members]
     numbers = {top: number for number, top in enumerate(sorted(set(at)))}
     known = communities.values()
     depths = np.array(counts["depths"]) - np.bincount([each.depth for each in known], minlength=len(counts["depths"]))

@@ -144,7 +144,7 @@ class StoredTree:
 
     def levels(self) -> list[Indices]:
         """For each depth, at least one, (n,) the number of the community of each entity; -1 for none."""
-        chains = {leaf: self._chain(leaf) for leaf in set(self.leaves)}
+        chains = {leaf: self.chain(leaf) for leaf in set(self.leaves)}
         levels = []
         for depth in range(max((len(chain) for chain in chains.values()), default=1) or 1):
             at = {leaf: chain[depth] if depth < len(chain) else "" for leaf, chain in chains.items()}
@@ -152,11 +152,7 @@ class StoredTree:
             levels.append(np.array([numbers.get(at[leaf], -1) for leaf in self.leaves], np.int64))
         return levels
 
-    def top(self, leaf: str) -> str:
-        """The id of the community at the top that ``leaf`` is in."""
-        return self._chain(leaf)[0]
-
-    def _chain(self, leaf: str | None) -> list[str]:
+    def chain(self, leaf: str | None) -> list[str]:
         """The ids of the communities from the top down to ``leaf``."""
         chain: list[str] = []
         while leaf is not None:
@@ -213,7 +209,9 @@ def write_tree(store: Store, found: Changes, state: Row, name_due: bool, progres
     ``name_due``: a language model is to name the new ones that have more than one member. Whoever searches meanwhile
     does not find a new community before it has its vector.
     """
-    at_once = found.rows <= AT_ONCE
+    # About how many rows it takes.
+    rows = len(found.touched) + len(found.gone) + len(found.entities) + 6 * len(found.represented)
+    at_once = rows <= AT_ONCE
     if not at_once:
         store.write(set_state(treeState=WRITING))
     # Name and summary of each new community, from its central members and their facts.
@@ -320,11 +318,6 @@ class Changes:
     entities: Indices
     represented: list[Community]
     renamed: list[Community]
-
-    @property
-    def rows(self) -> int:
-        """About how many rows it takes to write them."""
-        return len(self.touched) + len(self.gone) + len(self.entities) + 6 * len(self.represented)
 
 
 def changes(graph: EntityGraph, tree: Tree, stored: StoredTree, signed: Indices) -> Changes:

@@ -12,7 +12,7 @@ from stopped import LONG
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.explore import jobs as jobs_module
-from kgplatform.explore.jobs import Claim, Files, Job, JobQueue
+from kgplatform.explore.jobs import GATE, Claim, Files, Job, JobQueue
 from kgplatform.neo4j.store import Store
 
 HERE, ELSEWHERE = "here", "elsewhere"
@@ -52,7 +52,7 @@ def test_jobs_come_in_their_order_and_end(store: Store) -> None:
     claim = claimed(jobs)
     assert (claim.job.id, claim.parameters, claim.tries, claim.stopping) == (first, {"how": "well"}, 1, False)
     assert now(jobs, first).state == "running"
-    assert jobs.beat(claim, "reading", 3, 7) is False
+    assert jobs.beat(claim.job.id, claim.lease, "reading", 3, 7) is False
     assert (now(jobs, first).stage, now(jobs, first).done, now(jobs, first).total) == ("reading", 3, 7)
     assert jobs.note_outcome(claim, "done", {"added": 2}, None)
     assert now(jobs, first).state == "running", "what it leaves behind is still to be removed"
@@ -73,11 +73,11 @@ def test_a_job_whose_server_is_gone_is_taken_up(store: Store) -> None:
         "waiting",
         "gone stopped before it finished; the job will be resumed.",
     )
-    assert gone.beat(lost, "", 0, 0) is False, "late, but nobody has taken it yet"
+    assert gone.beat(lost.job.id, lost.lease, "", 0, 0) is False, "late, but nobody has taken it yet"
     taken = claimed(living)
     assert (taken.job.id, taken.tries) == (id, 2)
     assert living.claim() is None
-    assert gone.beat(lost, "", 0, 0) is None, "it is another's now"
+    assert gone.beat(lost.job.id, lost.lease, "", 0, 0) is None, "it is another's now"
     assert not gone.note_outcome(lost, "failed", None, {"kind": "x", "message": "y"})
     gone.release(lost)
     gone.end(lost)
@@ -100,7 +100,7 @@ def test_stopping(store: Store) -> None:
         stopped = jobs.stop(id)
         assert stopped is not None
         assert stopped.state == state
-    assert jobs.beat(claim, "", 0, 0) is True
+    assert jobs.beat(claim.job.id, claim.lease, "", 0, 0) is True
     jobs.release(claim)
     assert claimed(jobs).stopping, "who takes it up again learns of it"
     left = added(jobs)
@@ -142,7 +142,7 @@ def test_who_must_be_alone_waits_and_is_waited_for(store: Store) -> None:
     lease = jobs.hold_gate()
     assert lease is not None
     assert jobs.claim() is None
-    jobs.beat_gate(lease)
+    jobs.beat(GATE, lease)
     jobs.leave_gate(lease)
     claim = claimed(jobs)
     assert (claim.job.id, jobs.claim()) == (alone, None)

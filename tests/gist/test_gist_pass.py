@@ -31,7 +31,7 @@ from trees import assert_whole
 from kgplatform import trace
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ModelError
-from kgplatform.gist.gist_documents import NO, NOT_SURE, UNUSABLE, YES, candidates, joints, shortest_pair
+from kgplatform.gist.gist_documents import NO, NOT_SURE, UNUSABLE, YES, candidates, joints
 from kgplatform.gist.memory import Page, add_pages, open_memory, survey
 from kgplatform.gist.options import GistOptions, GistReport
 from kgplatform.ingest import compare
@@ -657,4 +657,3 @@ def test_only_no_merges_and_within_the_bound() -> None:
     assert joints(pages, {0: NO, 1: NO, 2: NO, 3: NO}, 250) == [0, 2]
     assert joints(pages, {0: NOT_SURE, 1: UNUSABLE, 3: YES}, 1000) == []
     assert candidates(of_words(100, 200, 50), 250) == [1]
-    assert shortest_pair(of_words(100, 50, 60, 50), [0, 1, 2]) == 1, "of equals the first"

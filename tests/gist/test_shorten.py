@@ -14,7 +14,6 @@ from kgplatform.gist.gist_documents import (
     TAGGED,
     Gist,
     shorten,
-    shorten_again,
 )
 from kgplatform.gist.options import GistOptions
 from kgplatform.models.chat import Reply
@@ -82,7 +81,8 @@ def test_without_a_gist_twice_the_first_words_are() -> None:
     first = shorten(writing("", ""), chinese, ARTICLE).text
     assert 100 < len(first) <= 160, "also of a text that white space does not part"
     assert chinese.startswith(first)
-    assert shorten_again(writing("", " "), "Ada sailed.", ARTICLE).text == "", "what is there is better"
+    again = shorten(writing("", " "), "Ada sailed.", ARTICLE, again=True)
+    assert again.text == "", "what is there is better"
 
 
 def test_a_gist_longer_than_its_page_is_asked_for_again_and_then_left_for_the_page() -> None:

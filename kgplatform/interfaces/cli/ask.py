@@ -202,8 +202,8 @@ def watched(
     Where the language model fails, the evidence and the cost are shown before the error leaves; with ``as_json``,
     ``tell_failure`` is given them.
     """
-    from kgplatform.interfaces.cli.show.answers import show_failed, spent_on
-    from kgplatform.interfaces.cli.show.terminal import LiveAnswer
+    from kgplatform.interfaces.cli.show.answers import show_first, spent_on
+    from kgplatform.interfaces.cli.show.terminal import LiveAnswer, console
 
     started, before = time.perf_counter(), graph.ledger.total
     try:
@@ -214,7 +214,8 @@ def watched(
         if as_json:
             tell_failure(error, spent)
         else:
-            show_failed(error)
+            if error.evidence is not None:
+                show_first(console(), "The reader failed. What was found until then", error.evidence.passages)
             note(spent_on(spent, time.perf_counter() - started, "no reply from the model"))
         raise
     return answer, spent_on(answer.usage, time.perf_counter() - started)

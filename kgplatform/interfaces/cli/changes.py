@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -226,7 +227,8 @@ def gist(
             shrink=shrink,
             progress=progress,
         )
-    terminal.show(as_json, report, reports.show_gist, reports.gist_document(report))
+    document = {**asdict(report), "compression": report.compression, "complete": report.complete}
+    terminal.show(as_json, report, reports.show_gist, document)
     if not report.complete:
         raise typer.Exit(1 if report.stopped else reports.IN_PART)
 
@@ -241,10 +243,7 @@ def remove(
 
     with terminal.ProgressLines() as progress, connect_to(home) as graph:
         removed = graph.remove(documents, progress=progress)
-    if as_json:
-        terminal.print_json({"removed": removed})
-    else:
-        reports.show_removed(removed)
+    terminal.show(as_json, removed, reports.show_removed, {"removed": removed})
 
 
 def reembed(home: Home = None, as_json: AsJson = False) -> None:

@@ -150,8 +150,8 @@ def browser(
     home: Home = None,
 ) -> None:
     """Open Neo4j Browser, connected, with the graph's colours, saved queries and a guide. Runs until Ctrl-C."""
-    from kgplatform.interfaces.neo4j_browser.site import BrowserProgram, BrowserServer, Tickets, make_browser_app
-    from kgplatform.interfaces.web_server import listen_as_localhost
+    from kgplatform.interfaces.neo4j_browser.site import GRACE, BrowserProgram, Tickets, make_browser_app
+    from kgplatform.interfaces.web_server import QuietServer, listen_as_localhost
     from kgplatform.neo4j.browser import announced_browser, browser_jar
 
     with open_at(home) as graph, closing(BrowserProgram(browser_jar(graph.settings, note))) as program:
@@ -162,7 +162,7 @@ def browser(
             print(f"Neo4j Browser is at {first} (Ctrl-C ends it).", flush=True)
             if not no_open and not webbrowser.open(first):
                 note("Could not open a web browser. Open the address yourself.")
-            BrowserServer(make_browser_app(graph, program, tickets)).run(sockets)
+            QuietServer(make_browser_app(graph, program, tickets), grace=GRACE, lifespan=False).run(sockets)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ import os
 import socket
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.interfaces.http import ask, browse, changes, openai
-from kgplatform.interfaces.http.failures import Reporting, answer_errors, errors, log
+from kgplatform.interfaces.http.failures import HANDLERS, Reporting, errors, log
 from kgplatform.interfaces.http.jobs import Jobs
 from kgplatform.interfaces.http.parts import Limits, Parts, Workers
 from kgplatform.interfaces.uploads import Uploads
@@ -113,13 +114,13 @@ def make_app(
         redoc_url=None,
         redirect_slashes=False,
         lifespan=_lifespan,
+        exception_handlers=HANDLERS,
         responses={401: errors(401)[401] | {"model": ErrorBody}, **errors(408, 413, 422, 503)},
     )
     app.state.parts = _parts(graph, limits, read_only=read_only, token_needed=token is not None)
     for module in (browse, ask, changes, openai):
         app.include_router(module.router)
     add_examples(app)
-    answer_errors(app)
     add_explorer(app)
     # Each wraps those above it.
     app.add_middleware(GZipMiddleware, minimum_size=_PACKED, compresslevel=1)
@@ -239,23 +240,24 @@ class _Files(StaticFiles):
         return response
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class SafeHeaders:
-    """Middleware: headers that restrict what a browser does with a response."""
+    """Middleware: headers that restrict what a browser does with a response. ``shared``: with other sites' pages."""
 
-    def __init__(self, app: ASGIApp, shared: bool) -> None:
-        self._app = app
-        # Origins that were allowed read our answers; without any, no other site may embed them, not even as an image.
-        self._headers = _HEADERS | ({} if shared else {"Cross-Origin-Resource-Policy": "same-origin"})
+    app: ASGIApp
+    shared: bool
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI."""
+        # Origins that were allowed read our answers; without any, no other site may embed them, not even as an image.
+        own = {} if self.shared else {"Cross-Origin-Resource-Policy": "same-origin"}
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers.update(self._headers)
+                headers.update(_HEADERS | own)
                 if scope["path"].startswith(API):
                     headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
-        await self._app(scope, receive, with_headers)
+        await self.app(scope, receive, with_headers)

@@ -82,8 +82,9 @@ async def answer_events(workers: Workers, ask: Asked) -> AsyncIterator[ServerSen
                 while True:
                     is_over = reading.done()  # looked at first: then no more steps can come
                     text, step = (written, None) if steps.empty() else steps.get_nowait()
-                    if text != sent:
-                        yield event("text", change(sent, text))
+                    if text != sent:  # what stands in place of all characters from ``start`` on
+                        start = len(sent) if text.startswith(sent) else len(os.path.commonprefix([sent, text]))
+                        yield event("text", {"start": start, "text": text[start:]})
                         sent = text
                     if step is not None:
                         yield event("step", {"number": next(numbers), "step": step_json(step)})
@@ -100,12 +101,6 @@ async def answer_events(workers: Workers, ask: Asked) -> AsyncIterator[ServerSen
                     steps.get_nowait()
     except (HttpRequestError, StoppedError) as error:
         yield event("error", error_of(error))
-
-
-def change(before: str, now: str) -> dict[str, Any]:
-    """What makes ``now`` of ``before``: ``text`` stands in place of all characters from ``start`` on."""
-    start = len(before) if now.startswith(before) else len(os.path.commonprefix([before, now]))
-    return {"start": start, "text": now[start:]}
 
 
 def event(name: str, data: Any) -> ServerSentEvent:

@@ -20,7 +20,6 @@ from kgplatform.interfaces.http.failures import error_of, errors
 from kgplatform.interfaces.http.parts import Id, Sent, Served, look_at, refuse_half_pairs
 from kgplatform.neo4j.browser import browser_url_of
 from kgplatform.query import saved_queries as saved
-from kgplatform.readers.reader import Reader
 from kgplatform.readers.readers import READERS
 from kgplatform.records import Usage
 from kgplatform.shown import as_fields
@@ -56,16 +55,16 @@ async def about(request: Request, parts: Served) -> Response:
     `seconds_per_call`: how long a call of this model took in the saved runs (median); null without any.
     """
 
-    def about_reader(reader: Reader) -> dict[str, Any]:  # ``needs``: beside the texts, by its default options
-        told = {name: getattr(reader, name) for name in _ABOUT_READERS}
-        return told | {"title": reader.title or reader.name, "needs": reader.needs(reader.Options())}
-
     def told(graph: KnowledgeGraph) -> dict[str, Any]:
         nodes, model = graph.look.counts(), graph.model_name
+        readers = []
+        for reader in READERS:  # ``needs``: beside the texts, by its default options
+            own = {name: getattr(reader, name) for name in _ABOUT_READERS}
+            readers.append(own | {"title": reader.title or reader.name, "needs": reader.needs(reader.Options())})
         return {
             "version": version("kgplatform"),
             "graph": graph.database_id(),
-            "readers": list(map(about_reader, READERS)),
+            "readers": readers,
             "routes": SEARCHES,
             "schemas": list(graph.schemas()),
             "model": model,

@@ -10,9 +10,10 @@ import logging
 import time
 import traceback
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
@@ -105,14 +106,6 @@ def errors(*statuses: int) -> Responses:
     return described
 
 
-def answer_errors(app: FastAPI) -> None:
-    """Have ``app`` answer every error in this form."""
-    app.add_exception_handler(KgError, _of_ours)
-    app.add_exception_handler(HttpRequestError, _of_ours)
-    app.add_exception_handler(RequestValidationError, _of_form)
-    app.add_exception_handler(HTTPException, _of_http)
-
-
 def _of_ours(_: Request, error: Exception) -> Response:
     if isinstance(error, HttpRequestError):
         return Json({"error": error_of(error)}, error.status, error.headers)
@@ -136,22 +129,31 @@ def _of_http(_: Request, error: Exception) -> Response:
     return refusal(error.status_code, kind, said.get(error.status_code, str(error.detail)), error.headers)
 
 
+HANDLERS: dict[int | type[Exception], Any] = {  # FastAPI's own type has only coroutines; it takes functions too
+    KgError: _of_ours,
+    HttpRequestError: _of_ours,
+    RequestValidationError: _of_form,
+    HTTPException: _of_http,
+}
+"""What answers every error in this form."""
+
+
 def where_and_what(fault: Mapping[str, Any]) -> str:
     """A fault that pydantic found, with the name of its field."""
     location: Sequence[Any] = fault["loc"][1:] or fault["loc"]
     return f"{'.'.join(map(str, location))}: {fault['msg']}"
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Reporting:
     """Middleware: a line in the log for each request to the API, and 500 without details for unforeseen errors."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """See ASGI."""
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         started, status = time.perf_counter(), 0
 
@@ -162,7 +164,7 @@ class Reporting:
             await send(message)
 
         try:
-            await self._app(scope, receive, noted)
+            await self.app(scope, receive, noted)
         except ClientDisconnect:
             status = status or 499
         except Exception as error:  # noqa: BLE001 - the last place: no client gets a traceback, no log a question

@@ -18,7 +18,7 @@ from typing import Any
 from kgplatform.client import KnowledgeGraph
 from kgplatform.concurrency.threads import Stop
 from kgplatform.errors import InputError, KgError, StoppedError, StoreError
-from kgplatform.explore.jobs import Claim, Files, Job, JobQueue, Load, State
+from kgplatform.explore.jobs import GATE, Claim, Files, Job, JobQueue, Load, State
 from kgplatform.interfaces.http.failures import busy, error_of, not_found, report_fault
 from kgplatform.interfaces.uploads import Uploads, end_abandoned
 from kgplatform.records import Progress
@@ -26,6 +26,7 @@ from kgplatform.shown import given_name
 
 log = logging.getLogger("kgplatform.interfaces.http")
 
+_TOO_MANY = "Too many jobs are waiting. Try again when one of them has finished."
 _TRIES = 5
 """How often a job is begun whose servers all died."""
 _BEATS = 15
@@ -111,7 +112,7 @@ class Jobs:
             alone = self._works[kind].alone
             job = self.queue.add(kind, parameters, alone=alone, most=self._most, files=files)
         if job is None:
-            raise _too_many()
+            raise busy(_TOO_MANY)
         self._wake.set()
         return _as_given(job)
 
@@ -119,7 +120,7 @@ class Jobs:
         """What waits and runs. Raises ``HttpRequestError`` (429) if too many do."""
         load = self.queue.load()
         if self._closed.is_set() or load.jobs >= self._most:
-            raise _too_many()
+            raise busy(_TOO_MANY)
         return load
 
     def all(self) -> list[Job]:
@@ -154,7 +155,7 @@ class Jobs:
         lease = self.queue.hold_gate()
         if lease is None:
             raise busy("A job is writing to the graph. Wait until it finishes, or stop it.", 409)
-        with self._beating(lambda: self.queue.beat_gate(lease)):
+        with self._beating(lambda: self.queue.beat(GATE, lease)):
             try:
                 yield
             finally:
@@ -239,7 +240,7 @@ class Jobs:
                 if not held.lost:
                     self.queue.release(claim)
                 return
-            self.queue.beat(claim, *held.progress)  # how far it came: the last beat knew less
+            self.queue.beat(claim.job.id, claim.lease, *held.progress)  # how far it came: the last beat knew less
             if not self.queue.note_outcome(claim, state, report, error):
                 return
         work.finish(*self._at, claim, report)
@@ -269,7 +270,7 @@ class Jobs:
     def _beat(self, held: _Running) -> None:
         """Where no beat gets through, another server may take the job once its lease has run out."""
         try:
-            stopping = self.queue.beat(held.claim, *held.progress)
+            stopping = self.queue.beat(held.claim.job.id, held.claim.lease, *held.progress)
             held.heard = time.monotonic()
         except StoreError:
             if time.monotonic() - held.heard < self.queue.lease:
@@ -283,7 +284,7 @@ class Jobs:
             held.stop.set()
 
     @contextmanager
-    def _beating(self, beat: Callable[[], None]) -> Iterator[None]:
+    def _beating(self, beat: Callable[[], object]) -> Iterator[None]:
         """Inside, ``beat`` is called again and again, so that the lease does not run out."""
         over = threading.Event()
 
@@ -306,7 +307,3 @@ class Jobs:
 def _as_given(job: Job) -> Job:
     """The job with its files under the names that the client gave them."""
     return replace(job, files=tuple(map(given_name, job.files)))
-
-
-def _too_many() -> Exception:
-    return busy("Too many jobs are waiting. Try again when one of them has finished.")

@@ -171,8 +171,10 @@ def from_graph_documents(
     folder = graph.settings.home_folder / "graph-documents"
     corpus, recording = folder / f"{name}.jsonl", folder / f"{name}.recorded.jsonl"
     _remove_retold(graph, corpus, recording, recordings)
-    _write(corpus, texts)
-    _write(recording, recordings)
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, rows in ((corpus, texts), (recording, recordings)):
+        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        write_atomically(path, "".join(lines).encode())
     return graph.ingest(corpus, recorded=recording, schema=schema, mode="strict" if mode == "strict" else "flexible")
 
 
@@ -223,15 +225,13 @@ def _recorded(document: GraphDocument) -> Row:
 
 def _listed(metadata: dict[str, Any], name: str) -> list[Row]:
     """The items of ``name`` that have our own form: metadata may hold anything."""
-    given = metadata.get(name)
-    keys = {*_SAID[name]}
-
-    def is_said(entry: object) -> bool:
-        if not isinstance(entry, dict) or not keys <= entry.keys() <= {*keys, "quote"}:
-            return False
-        return all(isinstance(each, list if key == "key_elements" else str) for key, each in entry.items())
-
-    return list(filter(is_said, given)) if isinstance(given, list) else []
+    given, keys = metadata.get(name), {*_SAID[name]}
+    found = []
+    for entry in given if isinstance(given, list) else ():
+        if isinstance(entry, dict) and keys <= entry.keys() <= {*keys, "quote"}:
+            kinds = ((each, list if key == "key_elements" else str) for key, each in entry.items())
+            found += [entry] if all(isinstance(each, kind) for each, kind in kinds) else []
+    return found
 
 
 def _triple(relationship: Relationship) -> Row:
@@ -257,9 +257,3 @@ def _remove_retold(graph: KnowledgeGraph, corpus: Path, recording: Path, recordi
     ]
     if there:
         graph.remove(there)
-
-
-def _write(path: Path, rows: list[Row]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-    write_atomically(path, "".join(lines).encode())

@@ -14,6 +14,7 @@ import asyncio
 import itertools
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -203,17 +204,15 @@ def _about_options() -> str:
     return " ".join(['Options of the reader, such as {"mode": "open"}; each with its default.', *said])
 
 
-def _about_readers() -> str:
-    """The readers, and what each does, for the description of ``ask``. Packages add some after this is loaded."""
-    return " ".join([f"The reader; default: {names()[0]}.", *(f"{each.name}: {each.about}" for each in READERS)])
+_ABOUT_READERS = " ".join([f"The reader; default: {names()[0]}.", *(f"{each.name}: {each.about}" for each in READERS)])
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class ReadingTools:
     """The tools that read ``graph``; no result is longer than ``most`` characters."""
 
-    def __init__(self, graph: KnowledgeGraph, most: int) -> None:
-        self._graph = graph
-        self._most = most
+    graph: KnowledgeGraph
+    most: int
 
     def add_to(self, server: MCPServer[Any]) -> None:
         """Register them."""
@@ -254,7 +253,7 @@ class ReadingTools:
         question: QuestionText,
         context: Context[Any, Any],
         reader: Annotated[
-            str | None, Field(description=_about_readers(), json_schema_extra={"enum": [*names(), None]})
+            str | None, Field(description=_ABOUT_READERS, json_schema_extra={"enum": [*names(), None]})
         ] = None,
         options: Annotated[dict[str, Any], Field(description=_about_options())] = {},  # noqa: B006 - as above
         where: Where = {},  # noqa: B006 - as above
@@ -288,12 +287,12 @@ class ReadingTools:
         ] = None,
     ) -> Annotated[CallToolResult, TextRead]:
         """Read part of a document. To see a citation in context, start a few hundred characters before it."""
-        last = min(end if end is not None else start + self._most, start + self._most)
+        last = min(end if end is not None else start + self.most, start + self.most)
 
         def fitting(graph: KnowledgeGraph) -> dict[str, Any]:  # as much of the text as fits, and where to read on
             found = graph.look.document(document, start, last)
             shown = {name: value for name, value in as_fields(found).items() if name != "facts"} | {"next": found.end}
-            while (over := size(shown) - self._most) > 0 and shown["text"]:
+            while (over := size(shown) - self.most) > 0 and shown["text"]:
                 shown["text"] = shown["text"][: max(0, len(shown["text"]) - over)]
             shown["end"] = found.start + len(shown["text"])
             shown["next"] = shown["end"] if shown["end"] < found.characters else None
@@ -370,7 +369,7 @@ class ReadingTools:
 
     async def _answer(self, work: Callable[[KnowledgeGraph], dict[str, Any]], how: str = "") -> CallToolResult:
         """The result of ``work``, encoded in its thread too: other requests wait for this loop."""
-        return await in_thread(self._graph, lambda graph: as_result(work(graph), self._most, how))
+        return await in_thread(self.graph, lambda graph: as_result(work(graph), self.most, how))
 
 
 def _fields(value: object, *names: str) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import KgError, ServerError
 from kgplatform.explore.look import Look
 from kgplatform.interfaces.neo4j_browser.style import KINDS, as_grass, color_of, sheet_for, text_color_on
-from kgplatform.interfaces.web_server import LOOPBACK, Guard, QuietServer
+from kgplatform.interfaces.web_server import LOOPBACK, Guard
 from kgplatform.query import literal, load_query, saved_queries
 from kgplatform.text import clipped
 
@@ -46,16 +46,10 @@ _LONGEST = 160
 def guide(look: Look) -> str:
     """The HTML of the guide to the graph as it is now."""
     counts = look.counts()
-    if not counts.get("Document"):
-        how = (
-            "Run kgplatform ingest with a file or folder, then open this guide again with :guide and the same address."
-        )
-        return _page([_slide("The graph is empty", how)])
-    found = look.highlights(2 * _FEW)
-    few = {kind: rows[:_FEW] for kind, rows in found.items()}
-    saved = [(each.title, each.statement) for each in saved_queries().values()]
-    return _page(
-        [
+    if counts.get("Document"):
+        found = look.highlights(2 * _FEW)
+        few = {kind: rows[:_FEW] for kind, rows in found.items()}
+        slides = [
             _overview(counts, look.types()),
             _documents(few["documents"]),
             _entities(few["entities"]),
@@ -66,13 +60,14 @@ def guide(look: Look) -> str:
             _slide(
                 "Saved queries",
                 "They are also among your favourites (the star on the left), in the folder kgplatform.",
-                statements=saved,
+                statements=[(each.title, each.statement) for each in saved_queries().values()],
             ),
         ]
-    )
-
-
-def _page(slides: Iterable[str]) -> str:
+    else:
+        how = (
+            "Run kgplatform ingest with a file or folder, then open this guide again with :guide and the same address."
+        )
+        slides = [_slide("The graph is empty", how)]
     inside = "\n".join(
         f'<slide class="row-fluid">\n<div style="padding: 0 16px">\n{slide}</div>\n</slide>' for slide in slides
     )
@@ -90,8 +85,16 @@ def _slide(title: str, about: str, inside: str = "", statements: Iterable[tuple[
 
 
 def _overview(counts: dict[str, int], types: dict[str, int]) -> str:
-    shown = [_colored(name, color_of(name), number) for name, number in list(types.items())[: 4 * _FEW]]
-    kinds = [_colored(kind, KINDS[kind], counts[kind]) for kind in KINDS if counts.get(kind) and kind != "Entity"]
+    shown: list[str] = []
+    kinds: list[str] = []
+    for into, told in (
+        (shown, [(name, color_of(name), number) for name, number in list(types.items())[: 4 * _FEW]]),
+        (kinds, [(kind, KINDS[kind], counts[kind]) for kind in KINDS if counts.get(kind) and kind != "Entity"]),
+    ):
+        for name, color, number in told:
+            look = f"background: {color}; color: {text_color_on(color)}"
+            look += "; border-radius: 10px; padding: 1px 9px; margin: 2px 0"
+            into.append(f'<span style="display: inline-block; {look}">{_escaped(name)} {number:,}</span>')
     return _slide(
         "What is in it",
         "Click the arrow of a statement to run it, or the statement itself to edit it first.",
@@ -189,11 +192,6 @@ def _counted(text: str, number: int, of_what: str) -> str:
     return f"{_escaped(_short(text))} <small>({number:,} {of_what})</small>"
 
 
-def _colored(name: str, color: str, number: int) -> str:
-    look = f"background: {color}; color: {text_color_on(color)}; border-radius: 10px; padding: 1px 9px; margin: 2px 0"
-    return f'<span style="display: inline-block; {look}">{_escaped(name)} {number:,}</span>'
-
-
 def _short(text: str) -> str:
     return clipped(text, _LONGEST)
 
@@ -230,14 +228,6 @@ def with_values(statement: str, parameters: Mapping[str, Any]) -> str:
     return _TOKEN.sub(lambda found: literal(parameters[found[1]]) if found[1] in parameters else found[0], statement)
 
 
-def favorites() -> list[dict[str, str]]:
-    """The saved queries of ``cypher/saved`` as Browser's favourites: each file's text, titled by its first line."""
-    return [
-        {"id": f"kgplatform-{each.name}", "folder": FOLDER["id"], "content": each.text}
-        for each in saved_queries().values()
-    ]
-
-
 _BOOT = Path(__file__).with_name("boot.js")
 _POLICY = (
     "default-src 'none'; script-src 'self'; worker-src 'self' blob:; style-src 'self' 'unsafe-inline'; "
@@ -252,8 +242,8 @@ _START = """\
 _INSIDE = "browser/"
 """Where the files lie in the jar."""
 _TYPES = {".js": "text/javascript", ".woff": "font/woff", ".woff2": "font/woff2", ".ttf": "font/ttf"}
-_GRACE = 5
-"""Seconds that a running request has to finish. A guide to a large graph takes one."""
+GRACE = 5
+"""Seconds that a running request has to finish when its server ends. A guide to a large graph takes one."""
 _USED = "This address was already used: it works once. kgplatform browser has printed a new one.\n"
 
 
@@ -281,25 +271,20 @@ class BrowserProgram:
 
 
 class Tickets:
-    """Random addresses that work once each. ``told`` gets a new one whenever one is used."""
+    """Random addresses that work once each; ``good`` is not used yet. ``told`` gets a new one whenever one is used."""
 
     def __init__(self, told: Callable[[str], None] = lambda ticket: None) -> None:
         self._told = told
         self._lock = Lock()
-        self._good = secrets.token_urlsafe(32)
-
-    @property
-    def good(self) -> str:
-        """The one that is not used yet."""
-        return self._good
+        self.good = secrets.token_urlsafe(32)
 
     def take(self, ticket: str) -> bool:
         """Whether ``ticket`` was good; it is used up now."""
         with self._lock:
-            if not hmac.compare_digest(ticket.encode(), self._good.encode()):
+            if not hmac.compare_digest(ticket.encode(), self.good.encode()):
                 return False
-            self._good = secrets.token_urlsafe(32)
-        self._told(self._good)
+            self.good = secrets.token_urlsafe(32)
+        self._told(self.good)
         return True
 
 
@@ -322,13 +307,6 @@ def make_browser_app(graph: KnowledgeGraph, program: BrowserProgram, tickets: Ti
     )
 
 
-class BrowserServer(QuietServer):
-    """The server of ``make_browser_app``."""
-
-    def __init__(self, app: Starlette) -> None:
-        super().__init__(app, grace=_GRACE, lifespan=False)
-
-
 class _Site:
     """The pages. Each shows the graph as it is when it is asked for."""
 
@@ -344,6 +322,7 @@ class _Site:
             "Cross-Origin-Resource-Policy": "same-origin",
             "Cross-Origin-Opener-Policy": "same-origin",
         }
+        self._fresh = self._headers | {"Cache-Control": "no-store"}
 
     def start(self, request: Request) -> Response:
         """The page that fills the Browser's storage."""
@@ -393,17 +372,16 @@ class _Site:
             return None
         return RedirectResponse(str(request.url.replace(hostname="localhost")), headers=self._fresh)
 
-    @property
-    def _fresh(self) -> dict[str, str]:
-        return self._headers | {"Cache-Control": "no-store"}
-
     def _seed(self, base: str) -> dict[str, Any]:
         """What ``boot.js`` stores, and the address that it opens then."""
         known = self._graph.connection
         connection = {"host": for_browsers(known.uri), "requestedUseDb": known.database}
         connection |= {"username": known.username, "password": known.password}
         return {
-            "favorites": favorites(),
+            "favorites": [  # each file's text, titled by its first line
+                {"id": f"kgplatform-{each.name}", "folder": FOLDER["id"], "content": each.text}
+                for each in saved_queries().values()
+            ],
             "folder": FOLDER,
             "style": sheet_for(self._types()),
             "connection": {name: value for name, value in connection.items() if value},

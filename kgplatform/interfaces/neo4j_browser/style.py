@@ -47,17 +47,12 @@ def text_color_on(color: str) -> str:
 
 def contrast(one: str, other: str) -> float:
     """The contrast of two colours as WCAG 2 counts it, from 1 to 21."""
-    low, high = sorted((_luminance(one), _luminance(other)))
-    return (high + 0.05) / (low + 0.05)
-
-
-def _luminance(color: str) -> float:
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (v / 255 for v in _channels(color))]
-    return sum(weight * channel for weight, channel in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-
-
-def _channels(color: str) -> bytes:
-    return bytes.fromhex(color.removeprefix("#"))
+    lights = []
+    for color in (one, other):
+        channels = [value / 255 for value in bytes.fromhex(color.removeprefix("#"))]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+        lights.append(sum(weight * each for weight, each in zip((0.2126, 0.7152, 0.0722), linear, strict=True)))
+    return (max(lights) + 0.05) / (min(lights) + 0.05)
 
 
 Sheet = dict[str, dict[str, str]]
@@ -92,11 +87,11 @@ def sheet_for(types: Iterable[str]) -> Sheet:
 
 def as_grass(sheet: Sheet) -> str:
     """The sheet as Browser's command ``:style`` reads it."""
-
-    def lines(rule: dict[str, str]) -> str:
-        return "".join(f"  {name}: {repr(value) if name == 'caption' else value};\n" for name, value in rule.items())
-
-    return "\n".join(f"{selector} {{\n{lines(rule)}}}\n" for selector, rule in sheet.items())
+    rules = []
+    for selector, rule in sheet.items():
+        lines = (f"  {name}: {repr(value) if name == 'caption' else value};\n" for name, value in rule.items())
+        rules.append(f"{selector} {{\n{''.join(lines)}}}\n")
+    return "\n".join(rules)
 
 
 def _node(kind: str, color: str) -> dict[str, str]:
@@ -105,7 +100,7 @@ def _node(kind: str, color: str) -> dict[str, str]:
 
 
 def _colors(color: str) -> dict[str, str]:
-    darker = "#" + "".join(f"{channel * 4 // 5:02x}" for channel in _channels(color))
+    darker = "#" + "".join(f"{channel * 4 // 5:02x}" for channel in bytes.fromhex(color.removeprefix("#")))
     return {"color": color, "border-color": darker, "text-color-internal": text_color_on(color)}
 
 

@@ -99,22 +99,10 @@ class _Pass:
         """The window, with what is kept for a reply and the notes in it."""
         return Window(self.size, reply_room(self.options.answer_style, self.size) + self.notes_room)
 
-    @property
-    def room(self) -> int:
-        """Tokens of a piece: next to the longest notes that there may be. Raises ``InputError`` where there is none."""
-        if self.takes_notes:
-            return room_for(self.window, self.question, self._with_notes("", LARGEST_FENCE), self.notes_room)
-        bare = answer_messages(self.question, "", "reject", style=self.options.answer_style)
-        return room_for(self.window, self.question, bare)
-
-    def messages(self, piece: Sequence[FoundPassage]) -> Messages:
-        """The prompt that shows ``piece``."""
-        evidence = self.shown.passages(piece)
-        if self.takes_notes:
-            return self._with_notes(evidence, fence_for(evidence, self.notes))
-        return answer_messages(self.question, evidence, "reject", style=self.options.answer_style)
-
-    def _with_notes(self, evidence: str, fence: str) -> Messages:
+    def messages(self, evidence: str, fence: str) -> Messages:
+        """The prompt that shows ``evidence``; with notes, in tags of the name ``fence``."""
+        if not self.takes_notes:
+            return answer_messages(self.question, evidence, "reject", style=self.options.answer_style)
         asks = cited_manner(self.options.answer_style)
         inputs = {"style": asks["style"], "example": asks["example"], "words": str(self.notes_room // 2)}
         notes = self.notes or NONE
@@ -131,7 +119,9 @@ def _answer(question: str, run: Run, options: Options, *, reader: str, takes_not
     calls = Calls(run.chat, run.ledger, run.tell, limit=options.calls, hear=run.hear)
     reading = _Pass(takes_notes, question, calls, options, size)
     note = ""
-    for piece, queries in _pieces(reading.room, run.evidence):
+    # A piece stands next to the longest notes that there may be.
+    room = room_for(reading.window, question, reading.messages("", LARGEST_FENCE), reading.notes_room)
+    for piece, queries in _pieces(room, run.evidence):
         if calls.left < 1:
             note = f"Not all was read: the {options.calls:,} calls were made before the end of the text."
             break
@@ -178,8 +168,10 @@ def _read(reading: _Pass, piece: list[FoundPassage], queries: tuple[QueryRun, ..
     form = NotesReply if reading.takes_notes else AnswerReply
     tokens, show = reading.window.reply, calls.shown("answer")
     told, is_done = "no reply that can be used", False
+    evidence = reading.shown.passages(piece)
+    messages = reading.messages(evidence, fence_for(evidence, reading.notes))
     try:
-        said, _ = ask(calls, reading.messages(piece), form, stage="read", tokens=tokens, show=show)
+        said, _ = ask(calls, messages, form, stage="read", tokens=tokens, show=show)
     except ReplyError:
         calls.counts["malformed.no answer"] += 1
     else:

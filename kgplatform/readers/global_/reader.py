@@ -437,7 +437,11 @@ class _Reducer:
         known = tuple(facts[each] for each in ids if each in facts)
         self.shown.facts(known)
         numbers = {fact.id: f"{FACTS}.{number}" for number, fact in enumerate(known, 1)}
-        answered = self._final(_lines(listed_things, numbers), _lines(best, numbers), len(things))
+        shown = []
+        for chosen in (listed_things, best):  # each with the numbers of its first facts behind it
+            marks = [[f"[{numbers[fact]}]" for fact in each.facts if fact in numbers][:_MARKS] for each in chosen]
+            shown.append([f"- {each.text} {''.join(own)}".rstrip() for each, own in zip(chosen, marks, strict=True)])
+        answered = self._final(shown[0], shown[1], len(things))
         return replace(answered, note=joined(answered.note, note)), known, queries
 
     def _merged(self, statements: list[Statement], room: int) -> list[Statement]:
@@ -500,28 +504,20 @@ class _Reducer:
 
     def _messages(self, findings: str) -> Messages:
         asks = manner(self.options.answer_style, self.options.mode)
-        return render(_REDUCE, question=self.question, findings=findings, fence=_fence(findings), **asks)
+        fence = LARGEST_FENCE if findings == NONE else fence_for(findings)
+        return render(_REDUCE, question=self.question, findings=findings, fence=fence, **asks)
 
     def _merge_messages(self, page: Sequence[Statement]) -> Messages:
         lines = (f"[{number}] {each.text} (score {each.score})" for number, each in enumerate(page, 1))
         shown = "\n".join(lines) or NONE
+        fence = fence_for(shown) if page else LARGEST_FENCE
         words = str(max(_LEAST, _cost(page) // _SHRINK) // 2)
-        return render(_MERGE, question=self.question, statements=shown, fence=_fence(shown), words=words)
-
-
-def _fence(shown: str) -> str:
-    return LARGEST_FENCE if shown == NONE else fence_for(shown)
+        return render(_MERGE, question=self.question, statements=shown, fence=fence, words=words)
 
 
 def _line(number: int, each: Statement) -> str:
     """A line that is as long as that of any prompt."""
     return f"[{number}] {each.text} (score {each.score}){_MARK * min(len(each.facts), _MARKS)}"
-
-
-def _lines(statements: Sequence[Statement], numbers: dict[str, str]) -> list[str]:
-    """As the last prompt has them: with the numbers of their first facts behind them."""
-    marks = [[f"[{numbers[fact]}]" for fact in each.facts if fact in numbers][:_MARKS] for each in statements]
-    return [f"- {each.text} {''.join(own)}".rstrip() for each, own in zip(statements, marks, strict=True)]
 
 
 def _cost(statements: Sequence[Statement]) -> int:

@@ -19,7 +19,7 @@ from kgplatform.models.forms import Form, text
 from kgplatform.prompt import LARGEST_FENCE, Messages, fence_for, render
 from kgplatform.readers.answer import NONE, cited_manner
 from kgplatform.readers.reader import AnswerOptions, Preset, option, preset_option, window_option
-from kgplatform.readers.window import NAME_TOKENS, Window, cost, head, tokens
+from kgplatform.readers.window import NAME_TOKENS, Window, cost, tokens
 from kgplatform.text import normalise_name
 
 PAPER_WINDOW = 4096
@@ -168,10 +168,6 @@ class Brief:
     notebook: int
     plan: str = ""
 
-    def with_plan(self, plan: str) -> Brief:
-        """With ``plan``, cut at a sentence's end where it is too long."""
-        return replace(self, plan=plan[: head(plan, _plan_size(self.window))].strip())
-
     def nodes_messages(self, names: str, *, fence: str = "") -> Messages:
         """Asks for initial nodes among ``names``, one a line."""
         inputs = {"question": self.question, "plan": self.plan or NONE, "fence": fence or fence_for(names)}
@@ -181,7 +177,8 @@ class Brief:
         self, stage: Stage, node: str, data: str, actions: str, notebook: str, *, page: str = "", fence: str = ""
     ) -> Messages:
         """Asks what to do with ``data``: facts of ``node``, numbered passages, or the names of neighbours."""
-        inputs = {"words": str(self.words)} if stage != "neighbours" else {}
+        words = max(20, int(self.notebook * _WORDS_PER_TOKEN) // 10 * 10)  # the size of a notebook
+        inputs = {"words": str(words)} if stage != "neighbours" else {}
         inputs |= {"node": node, "page": page} if stage != "chunk" else {}
         # The same tags in all steps, so that their prompts begin alike; others where the texts have their name.
         usual, texts = fence_for(self.question, self.plan), (actions, notebook, node, data)
@@ -226,11 +223,6 @@ class Brief:
             **cited_manner(style, mode, example=False),
         )
 
-    @property
-    def words(self) -> int:
-        """The size of a notebook, as the prompts say it."""
-        return max(20, int(self.notebook * _WORDS_PER_TOKEN) // 10 * 10)
-
 
 def make_brief(question: str, options: Options, context: int) -> Brief:
     """The window divided, of ``context`` tokens where the options name none. Raises ``InputError`` where the question,
@@ -244,7 +236,7 @@ def make_brief(question: str, options: Options, context: int) -> Brief:
     brief = Brief(question, options, window, 0)
     limit = window.limit
     templates = max(cost(brief.step_messages(stage, "", "", "", "")) for stage in PROMPTS)
-    bounds = _plan_size(window) + limit // _ACTIONS_PART + limit // _DATA_PART + NAME_TOKENS + RESERVE
+    bounds = plan_size(window) + limit // _ACTIONS_PART + limit // _DATA_PART + NAME_TOKENS + RESERVE
     spare = window.room(brief.answer_messages([""] * options.nodes)) - RESERVE
     room = limit - templates - bounds
     notebook = min(largest, spare // options.nodes - _HEADING, room)
@@ -259,5 +251,6 @@ def make_brief(question: str, options: Options, context: int) -> Brief:
     return replace(brief, notebook=notebook)
 
 
-def _plan_size(window: Window) -> int:
+def plan_size(window: Window) -> int:
+    """The most tokens of a plan."""
     return min(_LONGEST_PLAN, window.limit // _PLAN_PART)

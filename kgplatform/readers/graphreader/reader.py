@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
 
@@ -24,11 +24,11 @@ from kgplatform.models.forms import Form, items
 from kgplatform.models.reply import ask
 from kgplatform.prompt import LARGEST_FENCE, fence_for, render
 from kgplatform.readers.answer import NOTHING_NEAR, REFUSAL, REPLY_TOKENS, Answered, ask_answer, record, without_model
-from kgplatform.readers.graphreader.brief import PROMPTS, RESERVE, Brief, Options, make_brief
+from kgplatform.readers.graphreader.brief import PROMPTS, RESERVE, Brief, Options, make_brief, plan_size
 from kgplatform.readers.graphreader.explore import Walk, gathered
 from kgplatform.readers.reader import Reader
 from kgplatform.readers.run import Calls, Run, StepFound
-from kgplatform.readers.window import pack, short_name
+from kgplatform.readers.window import head, pack, short_name
 from kgplatform.records import Answer, FoundFact, QueryRun, SearchResult
 from kgplatform.search.evidence import Names, NearNodes, NodePlaces, Nodes, Retrieved
 from kgplatform.search.found import rank_scores
@@ -38,13 +38,6 @@ from kgplatform.text import WORD_RUN, counted, listed, normalise_name, tidy
 class _Plan(Form):
     steps: list[str] = items(6)
     key_information: list[str] = items(8)
-
-    @property
-    def text(self) -> str:
-        """As prompts show it."""
-        steps = [f"{number}. {step}" for number, step in enumerate(self.steps, 1)]
-        needed = [f"Needed: {'; '.join(self.key_information)}"] if self.key_information else []
-        return "\n".join([*steps, *needed])
 
 
 _PLAN_STEP = "rational plan"
@@ -94,7 +87,9 @@ def _plan(brief: Brief, calls: Calls) -> Brief:
     plan = ""
     messages = render(_PLAN_PROMPT, question=brief.question, fence=fence_for(brief.question))
     try:
-        plan = ask(calls, messages, _Plan, stage="plan", tokens=brief.window.reply)[0].text
+        said, _ = ask(calls, messages, _Plan, stage="plan", tokens=brief.window.reply)
+        needed = [f"Needed: {'; '.join(said.key_information)}"] if said.key_information else []
+        plan = "\n".join([*(f"{number}. {step}" for number, step in enumerate(said.steps, 1)), *needed])
     except BudgetError:
         raise
     except ReplyError:
@@ -103,7 +98,7 @@ def _plan(brief: Brief, calls: Calls) -> Brief:
         calls.counts["failed.plan"] += 1
         calls.add(_PLAN_STEP, f"failed, so there is no plan: {error}", mark, prompt=_PLAN_PROMPT)
         return brief
-    brief = brief.with_plan(plan)
+    brief = replace(brief, plan=plan[: head(plan, plan_size(brief.window))].strip())
     detail = tidy(brief.plan) or "no reply had one, so there is no plan"
     if len(brief.plan) < len(plan):
         calls.counts["cut.plan"] += 1

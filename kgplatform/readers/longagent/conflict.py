@@ -248,7 +248,13 @@ def tournament(
     asides: list[list[Cluster]] = [[] for _ in queues]
     merges: list[Merge] = []
     while any(len(queue) > 1 for queue in queues):
-        drawn = [[_duel(x, y, chance) for x, y in zip(queue[::2], queue[1::2], strict=False)] for queue in queues]
+        drawn = [
+            [
+                Duel(x, y, chance.choice(x.members), chance.choice(y.members))
+                for x, y in zip(queue[::2], queue[1::2], strict=False)
+            ]
+            for queue in queues
+        ]
         every = [duel for duels in drawn for duel in duels]
         found = zip(every, reread(every), strict=True)
         readings: dict[Duel, tuple[MemberReply, ...]] = {duel: (reading,) for duel, reading in found}
@@ -285,9 +291,10 @@ def once(clusters: Sequence[Cluster], reread: Reread, chance: random.Random) -> 
     aside: list[Cluster] = []
     merges: list[Merge] = []
     while len(queue) >= 2:
-        duel = _duel(queue[0], queue[1], chance)
+        x, y = queue[:2]
+        duel = Duel(x, y, chance.choice(x.members), chance.choice(y.members))
         (reading,) = reread([duel])
-        said, x, y = reading.text, duel.x, duel.y
+        said = reading.text
         if reading.outcome == "no mention":
             merge = Merge(duel, (reading,))
         elif not said:
@@ -295,7 +302,8 @@ def once(clusters: Sequence[Cluster], reread: Reread, chance: random.Random) -> 
         else:
             given = [each for each in (x, y) if same(said, each.answer)]
             base = given[0] if len(given) == 1 else _nearer(said, x, y)
-            merge = Merge(duel, (reading,), (_saying(base, said, reading),))
+            winner = replace(base, answer=said, sentences=reading.sentences or base.sentences)
+            merge = Merge(duel, (reading,), (winner,))
             if len(given) != 1:
                 twins = [each for each in queue[2:] if same(each.answer, said)]
                 merge = replace(merge, stays=(_union([*merge.stays, *twins]),))
@@ -304,10 +312,6 @@ def once(clusters: Sequence[Cluster], reread: Reread, chance: random.Random) -> 
         queue = [*merge.stays, *queue[2:]]
         aside += merge.aside
     return _left((), [*queue, *aside], merges) if aside else _left(queue, (), merges)
-
-
-def _duel(x: Cluster, y: Cluster, chance: random.Random) -> Duel:
-    return Duel(x, y, chance.choice(x.members), chance.choice(y.members))
 
 
 _KNOWN = ("x", "y", "both")
@@ -355,11 +359,6 @@ def _winner(duel: Duel, side: str, reading: MemberReply) -> Cluster:
         base = duel.x if side == "x" else duel.y
         if not (same(said, base.answer) or is_part(base.answer, said)):
             said = base.answer  # only the fuller of two wordings is kept
-    return _saying(base, said, reading)
-
-
-def _saying(base: Cluster, said: str, reading: MemberReply) -> Cluster:
-    """``base`` with the answer of a ``reading``, and the sentences that this names."""
     return replace(base, answer=said, sentences=reading.sentences or base.sentences)
 
 

@@ -122,9 +122,6 @@ class Team:
         for passage in (passage for member in members for passage in member.passages):
             shown.number_of(passage)  # in the order of the parts, whoever is asked first
 
-    def __len__(self) -> int:
-        return len(self.members)
-
     def member(self, number: int) -> Member:
         return self.members[number - 1]
 
@@ -269,8 +266,8 @@ def answer(question: str, run: Run, options: Options) -> Answer:
         chat = chat.with_model(options.member_model)
     team = Team(members, chat, sizes, shown)
     calls.note("team", f"{source}; the leader's model: {calls.model}, the members': {team.model}", queries)
-    calls.counts["members"] = len(team)
-    if not len(team):
+    calls.counts["members"] = len(members)
+    if not members:
         nothing = SearchResult(question, (), (), 0.0)
         return record(READER.name, Answered(REFUSAL, note=NOTHING_NEAR), nothing, calls)
     if options.task == "auto":
@@ -289,10 +286,11 @@ def _notes(meeting: Meeting) -> list[str]:
     or its call failed."""
     counts, usage, errors = meeting.counts, meeting.calls.usage, meeting.errors
     notes = []
-    if len(meeting.team) > _LARGE:
+    size = len(meeting.team.members)
+    if size > _LARGE:
         made = sum(number for name, number in counts.items() if name.startswith("calls."))
         notes.append(
-            f"The team of {len(meeting.team):,} members took {made:,} calls, with {usage.input_tokens:,} tokens in and "
+            f"The team of {size:,} members took {made:,} calls, with {usage.input_tokens:,} tokens in and "
             f"{usage.output_tokens:,} out."
         )
     unusable = counts["malformed.member"] + counts["malformed.merge"]
@@ -333,7 +331,7 @@ class Meeting:
 
     def hold(self) -> AnswerReply:
         """The leader's answer, after as many rounds as it needs or may have. Raises ``ModelError``."""
-        instruction = self.leader.instruct(len(self.team))
+        instruction = self.leader.instruct(len(self.team.members))
         earlier: dict[str, dict[int, str]] = {}
         for number in range(1, self.options.rounds + 1):
             found = self._ask(number, instruction)
@@ -423,7 +421,7 @@ class Meeting:
 
     def _member_step(self, number: int, reply: MemberReply) -> Step:
         """What a member found in round ``number``. Its path is known before the others have answered."""
-        path = (number - 1) * len(self.team) + reply.member
+        path = (number - 1) * len(self.team.members) + reply.member
         passages = tuple(passage.id for passage in self.team.member(reply.member).passages)
         return replace(reply.step, path=path, passages=passages)
 

@@ -124,11 +124,6 @@ class Options(AnswerOptions):
                 "interim answers come between look-ups: leave them out, or use lookup=sequential.", "interim", "lookup"
             )
 
-    @property
-    def has_gists(self) -> bool:
-        """Whether the model sees gists, and not the best pages alone."""
-        return self.lookup not in ("bm25", "dense")
-
 
 _INTERIM_PART = 16  # of the window, the part that an answer so far may take
 _AGAIN_TOKENS = 80  # of what is added where a prompt is sent again
@@ -187,11 +182,6 @@ class PageBrief:
         return render(self.answer_prompt, question=self._shown, **inputs, **self._fenced(memory))
 
     @property
-    def interim_tokens(self) -> int:
-        """The most tokens of an answer so far."""
-        return self.window // _INTERIM_PART
-
-    @property
     def _shown(self) -> str:
         """The question, with its options under it."""
         choices = shown_choices(self.options.choices)
@@ -213,7 +203,7 @@ def make_brief(question: str, options: Options, context: int = 32_768) -> PageBr
     if options.lookup == "parallel":
         prompts.append((brief.lookup_messages(""), 0))
     elif options.lookup == "sequential":
-        interim = brief.interim_tokens if options.interim else 0
+        interim = window // _INTERIM_PART if options.interim else 0
         prompts.append((brief.next_messages("", (), ""), _NUMBER_TOKENS * options.pages + interim))
     return replace(
         brief, room=min(room_for(kept, brief._shown, messages, more + _AGAIN_TOKENS) for messages, more in prompts)
@@ -253,16 +243,12 @@ class GistMemory:
             if number not in raw and not self.gists:
                 continue
             if self.titled and page.document != last:
-                lines.append(_heading(page, first=not lines))
+                lines += [*([""] if lines else []), f"# {short_name(page.title)}"]
                 last = page.document
+            gist = NOT_GISTED if page.gist is None else page.gist
             # What looks like a tag of ours stands in round brackets: no page can pass words off as another page's.
-            lines += (f"<Page {number}>", _TAG.sub(r"(\1)", raw.get(number, _gist(page))))
+            lines += (f"<Page {number}>", _TAG.sub(r"(\1)", raw.get(number, gist)))
         return "\n".join(lines)
-
-    def words(self, raw: Mapping[int, str]) -> int:
-        """The words of gists and raw pages in that text; tags, titles and what is not gisted do not count."""
-        shown = (raw.get(number, (page.gist or "") if self.gists else "") for number, page in self.pages.items())
-        return sum(map(count_words, shown))
 
 
 def memory_of(pages: Sequence[StoredPage], *, gists: bool = True) -> GistMemory:
@@ -278,8 +264,8 @@ def remember(brief: PageBrief, pages: Pages, evidence: Evidence, calls: Calls) -
 
     Raises ``InputError`` where there are no gists.
     """
-    size = need_pages(pages)
-    if size.ungisted == size.pages:
+    size = pages.size()
+    if size.ungisted == size.pages:  # or there is none
         raise coded(Code.NO_GISTS)
     if brief.options.lookup == "nearest":
         need_vectors(size)
@@ -304,14 +290,6 @@ def remember(brief: PageBrief, pages: Pages, evidence: Evidence, calls: Calls) -
     calls.note("remember", detail, (*size.queries, *queries))
     by_meaning = bool(chosen) or brief.options.lookup == "nearest"
     return replace(memory, of_words=size.words, note=left_out(size, by_meaning=by_meaning))
-
-
-def need_pages(pages: Pages) -> MemorySize:
-    """How much there is to read. Raises ``InputError`` where no document has pages."""
-    size = pages.size()
-    if not size.pages:
-        raise coded(Code.NO_GISTS)
-    return size
 
 
 def need_vectors(size: MemorySize) -> None:
@@ -352,8 +330,8 @@ def _best(
     found = pages.named(ranked)
     by_id, kept, titled = {page.id: page for page in found.pages}, set[str](), set[str]()
     for page in (by_id[each] for each in ranked if each in by_id):  # each document costs its title once
-        cost = _TAG_TOKENS + tokens(_gist(page)) + 1
-        cost += 0 if page.document in titled else tokens(_heading(page)) + 1
+        cost = _TAG_TOKENS + tokens(NOT_GISTED if page.gist is None else page.gist) + 1
+        cost += 0 if page.document in titled else tokens(f"\n# {short_name(page.title)}") + 1
         if cost <= room:
             room -= cost
             kept.add(page.id)
@@ -362,14 +340,6 @@ def _best(
         raise InputError("No gist fits into the window with the question. Raise window_tokens.", "window_tokens")
     memory = memory_of([page for page in found.pages if page.id in kept])
     return memory, (*near.queries, *searched.queries, *holding.queries, *found.queries)
-
-
-def _gist(page: StoredPage) -> str:
-    return NOT_GISTED if page.gist is None else page.gist
-
-
-def _heading(page: StoredPage, *, first: bool = False) -> str:
-    return f"{'' if first else chr(10)}# {short_name(page.title)}"
 
 
 BM25_PAGES = 20_000
@@ -388,17 +358,19 @@ def answer(question: str, run: Run, options: Options) -> Answer:
         return without_model(brief.question, READER.name, found, run.tell)
     calls = Calls(run.chat, run.ledger, run.tell, hear=run.hear)
     pages = run.evidence.pages(brief.question, options.documents)
-    if options.has_gists:
-        memory = remember(brief, pages, run.evidence, calls)
-        ranked: Sequence[str] = ()
-    else:
+    ranked: Sequence[str] = ()
+    if options.lookup in ("bm25", "dense"):  # the model sees the best pages alone, and no gists
         memory, ranked = _retrieved(options, pages, calls)
+    else:
+        memory = remember(brief, pages, run.evidence, calls)
     return _Run(replace(brief, tag=fence_for(memory.text({}))), pages, calls, memory).answer(ranked)
 
 
 def _retrieved(options: Options, pages: Pages, calls: Calls) -> tuple[GistMemory, Sequence[str]]:
     """The best pages by the comparators ``bm25`` and ``dense``: as a memory without gists, and best first."""
-    size = need_pages(pages)
+    size = pages.size()
+    if not size.pages:
+        raise coded(Code.NO_GISTS)
     if options.lookup == "dense":
         need_vectors(size)
         found = pages.near(options.pages)
@@ -504,7 +476,7 @@ class _Run:
             chosen = [numbers[id_] for id_ in near.ids if id_ in numbers][: options.pages]
             self.calls.note("look up", f"nearest by meaning: {_listed(chosen)}", near.queries)
             self._read(chosen)
-        elif not options.has_gists:
+        elif not self.memory.gists:
             self._read([numbers[id_] for id_ in ranked if id_ in numbers])
         words, whole = self.last_words if self.ended else self._words, self.memory.of_words
         if words:  # question, options, tags and titles do not count in the compression rate (section 4)
@@ -547,8 +519,10 @@ class _Run:
 
     @property
     def _words(self) -> int:
-        """The words of gists and pages that an answer is from."""
-        return self.memory.about(self.raw).words({number: page.text for number, page in self.raw.items()})
+        """The words of gists and pages that an answer is from; tags, titles and what is not gisted do not count."""
+        memory, raw = self.memory.about(self.raw), self.raw
+        gists = {number: (page.gist or "") if memory.gists else "" for number, page in memory.pages.items()}
+        return sum(count_words(raw[number].text if number in raw else gist) for number, gist in gists.items())
 
     def _in_full(self, more: Mapping[int, PageText] | None = None) -> dict[int, str]:
         """The pages that were read again in numbered sentences, one a line; and ``more``, which is not shown yet."""
@@ -579,7 +553,7 @@ class _Run:
                 if self.brief.options.interim:
                     answered = self._ask("interim answer", "")
                     said = answered.plain if answered.holds else NONE
-                    self.interim = said[: head(said, self.brief.interim_tokens)].strip()
+                    self.interim = said[: head(said, self.brief.window // _INTERIM_PART)].strip()
         except ModelError as error:
             if not self.interim:
                 raise
@@ -622,16 +596,17 @@ class _Run:
         calls, mark = self.calls, self.calls.mark()
         messages = self.brief.next_messages(self.memory.text(self._in_full()), sorted(self.raw), self.interim)
         page, fault = self._ask_next(messages)
-        faults = [_faulty(page, fault)] if fault else []
+        faults = [(page, fault)] if fault else []
         if fault in (NO_PAGE, _READ_ALREADY):
             again = with_reminder(messages, _AGAIN, fault=_FAULTS[fault], wanted=_ONE_PAGE)
             page, fault = self._ask_next(again)
-            faults += [_faulty(page, fault)] if fault else []
+            faults += [(page, fault)] if fault else []
             if fault:
                 for sent in (messages, again):
                     calls.forget(sent, wanted=Wanted(NextReply, self.brief.reply))
         outcome = "stop" if fault or page is None else f"page {page}"
-        calls.add("look up", "; ".join([*faults, outcome]), mark, prompt=_NEXT)
+        told = [why if wrong is None else f"{wrong} ({why})" for wrong, why in faults]
+        calls.add("look up", "; ".join([*told, outcome]), mark, prompt=_NEXT)
         return None if fault else page
 
     def _ask_next(self, messages: Messages) -> tuple[int | None, str]:
@@ -692,11 +667,6 @@ class _Run:
         self.raw[number] = PageText(whole.text[:end], tuple(parts))
         self.calls.counts["cut.page"] += 1
         return f"; page {number} cut to {end:,} of {len(whole.text):,} characters"
-
-
-def _faulty(page: int | None, fault: str) -> str:
-    """What is wrong with a request: "99 (no such page)"."""
-    return fault if page is None else f"{page} ({fault})"
 
 
 def _refused(refused: Sequence[tuple[str, str]]) -> str:

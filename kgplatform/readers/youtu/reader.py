@@ -107,9 +107,12 @@ def answer(question: str, run: Run, options: Options) -> Answer:
         else:  # a refusal is no thought: only why there is no answer yet is said
             memory.thoughts.append(joined("There is no answer yet.", first.note if isinstance(first, Answered) else ""))
         reflected = _reflect(memory, run.evidence, calls, options)
-    if isinstance(first, Answered) and _stands(first, reflected):
-        calls.note("final answer", "the first answer is kept: reflection found nothing new")
-        return record(READER.name, first, seen, calls, reflected.note)
+    if isinstance(first, Answered) and not (reflected.grew or isinstance(reflected.error, BudgetError)):
+        # Another answer would have nothing to go by that the first had not; would it say anything else?
+        words, said = same_words(first.plain).split(), same_words(reflected.answer).split()
+        if not said or (first.holds and set(said) <= set(words)):
+            calls.note("final answer", "the first answer is kept: reflection found nothing new")
+            return record(READER.name, first, seen, calls, reflected.note)
     final: Answered | ModelError | None = reflected.error
     if not isinstance(final, BudgetError):
         final = _write("final answer", memory, calls, options)
@@ -180,11 +183,6 @@ def fill(part: SubQuestion, answers: Mapping[int, Sequence[str]]) -> tuple[str, 
     return tuple(filled(dict(zip(part.needs, words, strict=True))) for words in chosen)
 
 
-def bare(text: str) -> str:
-    """A question as words inside of another one: without its question mark."""
-    return tidy(text).rstrip("?？؟ ")
-
-
 def same_words(text: str) -> str:
     """Equal for texts that differ in case, spaces and punctuation only; empty if there is no letter or digit."""
     return " ".join(re.findall(r"\w+", normalise_name(text).replace("_", " ")))
@@ -228,7 +226,10 @@ def decompose(question: str, schema: SchemaTypes | None, calls: Calls, most: int
     mark = calls.mark()
     inputs = {"most": str(most), "question": question}
     room = window.room(render(_SPLIT_PROMPT, schema="", fence=LARGEST_FENCE, **inputs))
-    shown = _types_shown(schema)[: head(_types_shown(schema), max(1, room))]
+    # The names of the types alone: what they mean is not needed to choose among them.
+    kinds = {"Entities": schema.nodes, "Relations": schema.relations, "Attributes": schema.attributes} if schema else {}
+    listed = "\n".join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items() if names) or _NO_SCHEMA
+    shown = listed[: head(listed, max(1, room))]
     messages = render(_SPLIT_PROMPT, schema=shown, fence=fence_for(shown), **inputs)
     try:
         plan, _ = ask(calls, messages, Plan, stage=_SPLIT, tokens=_SPLIT_REPLY)
@@ -248,12 +249,6 @@ def decompose(question: str, schema: SchemaTypes | None, calls: Calls, most: int
     ]
     calls.add(_SPLIT, " | ".join(filter(None, words)), mark, prompt=_SPLIT_PROMPT)
     return Decomposition(parts, types, plan.group)
-
-
-def _types_shown(schema: SchemaTypes | None) -> str:
-    """The names of the schema's types; what they mean is not needed to choose among them."""
-    kinds = {"Entities": schema.nodes, "Relations": schema.relations, "Attributes": schema.attributes} if schema else {}
-    return "\n".join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items() if names) or _NO_SCHEMA
 
 
 def known_types(named: Sequence[str], schema: SchemaTypes | None) -> tuple[tuple[str, ...], list[str]]:
@@ -331,7 +326,8 @@ def _search_parts(memory: AgentMemory, plan: Decomposition, evidence: Evidence, 
             wanted = {need + 1: (" ".join(texts[need]), found[need]) for need in needed}
             answers.update({n - 1: words for n, words in fill_in(wanted, calls, memory.room).items()})
             tried.update(needed)
-        words = {place: answers.get(place, (bare(each[0]),)) for place, each in texts.items()}
+        # Without an answer, the question itself as words inside of another one.
+        words = {place: answers.get(place, (tidy(each[0]).rstrip("?？؟ "),)) for place, each in texts.items()}
         texts.update({place: fill(plan.parts[place], words) for place in here})
         searches = [(place, text) for place in here for text in texts[place]]
         alike = not plan.types and same_words(memory.question) in (same_words(text) for _, text in searches)
@@ -395,14 +391,6 @@ def _write(name: str, memory: AgentMemory, calls: Calls, options: Options) -> An
         )
     except ModelError as error:
         return error
-
-
-def _stands(first: Answered, reflected: Reflected) -> bool:
-    """Whether another answer would have nothing to go by that the first had not, nor say anything else."""
-    if reflected.grew or isinstance(reflected.error, BudgetError):
-        return False
-    words, said = same_words(first.plain).split(), same_words(reflected.answer).split()
-    return not said or (first.holds and set(said) <= set(words))
 
 
 def _standing(first: Answered | ModelError, final: ModelError | None) -> Answered:

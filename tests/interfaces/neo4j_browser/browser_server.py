@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from stopped import until
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.interfaces.neo4j_browser.site import BrowserProgram, BrowserServer, Tickets, make_browser_app
-from kgplatform.interfaces.web_server import listen_as_localhost
+from kgplatform.interfaces.neo4j_browser.site import GRACE, BrowserProgram, Tickets, make_browser_app
+from kgplatform.interfaces.web_server import QuietServer, listen_as_localhost
 from kgplatform.neo4j.browser import browser_jar
 
 
@@ -32,7 +32,7 @@ def browser_site(graph: KnowledgeGraph) -> Iterator[Site]:
     with closing(BrowserProgram(browser_jar(graph.settings, print))) as program:
         sockets, address = listen_as_localhost(0)
         tickets = Tickets()
-        server = BrowserServer(make_browser_app(graph, program, tickets))
+        server = QuietServer(make_browser_app(graph, program, tickets), grace=GRACE, lifespan=False)
         thread = threading.Thread(target=server.run, kwargs={"sockets": sockets})
         thread.start()
         try:

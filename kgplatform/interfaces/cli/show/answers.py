@@ -111,7 +111,7 @@ def show_answer(answer: Answer, out: Console | None = None) -> None:
         return
     _show_cited(out, answer.text, answer)
     if not answer.citations and OWN_KNOWLEDGE not in answer.note:
-        _show_first(out, "What was read", answer.evidence.passages)
+        show_first(out, "What was read", answer.evidence.passages)
 
 
 def _show_cited(out: Console, text: str, answer: Answer | Turn) -> None:
@@ -129,7 +129,7 @@ def _show_cited(out: Console, text: str, answer: Answer | Turn) -> None:
         out.print(safe(answer.note))
 
 
-def _show_first(out: Console, what: str, passages: Sequence[FoundPassage]) -> None:
+def show_first(out: Console, what: str, passages: Sequence[FoundPassage]) -> None:
     """The first few passages, where there are any; ``--json`` has all."""
     if passages:
         of = f"{_FIRST} of " if len(passages) > _FIRST else ""
@@ -153,12 +153,6 @@ def show_threads(threads: Sequence[ThreadInfo]) -> None:
         rows = ((each.id, f"{each.turns:,}", each.at[:16].replace("T", " "), short(each.question)) for each in threads)
         table(out, ("Thread", "Turns", "Last", "First question"), rows)
     out.print(counted(len(threads), "thread"))
-
-
-def show_failed(error: ModelError) -> None:
-    """The first of what a reader had found that failed; nothing where it had found nothing."""
-    if error.evidence is not None:
-        _show_first(console(), "The reader failed. What was found until then", error.evidence.passages)
 
 
 def failed_json(question: str, error: ModelError, usage: Usage, *, trace: bool) -> dict[str, Any]:
@@ -200,7 +194,7 @@ def show_run(answer: Answer, *, as_json: bool, trace: bool) -> None:
     if answer.run is not None:  # the statement that shows it, and the saved query that draws its walks
         statement = load_query("explore/kept_run").text.replace("$run", literal(answer.run))
         print(f"\nThe run is saved. To see it in Neo4j Browser, paste:\n{statement};")
-        if _is_walked(answer):
+        if any(step.elements for step in answer.trace):
             print("cypher/saved/walk.cypher draws the last saved walk with its nodes and passages.")
 
 
@@ -209,9 +203,9 @@ def show_trace(answer: Answer, out: Console | None = None) -> None:
     out = out or console()
     statements = pasteable(run for step in answer.trace for run in step.queries)
     out.print("\n[bold]Steps[/bold]")
-    path = 0
+    path, is_walked = 0, any(step.elements for step in answer.trace)  # else its paths are those of members of a team
     for number, step in enumerate(answer.trace, start=1):
-        if step.path != path and _is_walked(answer):
+        if step.path != path and is_walked:
             path, start = step.path, _STANDS_AT.match(step.detail)
             begins = f": from {safe(start[1])}" if start else ""
             out.print(f"\n[bold]Path {path}[/bold]{begins}" if path else "\n[bold]All paths[/bold]")
@@ -225,11 +219,6 @@ def show_trace(answer: Answer, out: Console | None = None) -> None:
         held = f", with the vector set for {statement.before}" if statement.before is not None else ""
         rows = f"{counted(statement.run.rows, 'row')} in {duration(statement.run.seconds)}"
         print(f"\n// {statement.number}. {statement.run.name}: {rows}{held}\n{statement.text}", file=out.file)
-
-
-def _is_walked(answer: Answer) -> bool:
-    """Whether its paths are walks over nodes, not members of a team."""
-    return any(step.elements for step in answer.trace)
 
 
 def _show_counts(out: Console, counts: Mapping[str, int]) -> None:
@@ -279,8 +268,11 @@ def _show_step(out: Console, number: int, step: Step, statements: Sequence[int])
         out.print(f"{_INDENT}reply: {safe(flat)}")
     if found := _found(step, stage):
         out.print(f"{_INDENT}{found}")
-    if statements:
-        out.print(f"{_INDENT}ran statement{'s' if len(statements) > 1 else ''} {ranges(statements)}")
+    if statements:  # "1–3, 7": those that run on have the same distance from their places
+        apart = groupby(enumerate(statements), key=lambda placed: placed[1] - placed[0])
+        runs = [[number for _, number in run] for _, run in apart]
+        ran = ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)
+        out.print(f"{_INDENT}ran statement{'s' if len(statements) > 1 else ''} {ran}")
 
 
 def _found(step: Step, stage: str) -> str:
@@ -301,11 +293,3 @@ def _spent(usage: Usage) -> str:
     cached = f", {counted(usage.cached_calls, 'answer')} from the cache" if usage.cached_calls else ""
     tokens = f"{counted(usage.input_tokens, 'token')} in, {usage.output_tokens:,} out"
     return f", {counted(usage.calls, 'model call')}, {tokens}{cached}"
-
-
-def ranges(numbers: Sequence[int]) -> str:
-    """Ascending numbers, runs of them shortened: ``1–3, 7``."""
-    # What runs on has the same distance from its place.
-    apart = groupby(enumerate(numbers), key=lambda placed: placed[1] - placed[0])
-    runs = [[number for _, number in run] for _, run in apart]
-    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -291,11 +290,6 @@ def _show_names(out: Console, report: TreeReport) -> None:
             f"{counted(report.names_without_model, 'community')} {verb} from a run without a model. "
             "`kgplatform tree --rebuild` asks the model."
         )
-
-
-def gist_document(report: GistReport) -> dict[str, Any]:
-    """The report for ``--json``, with its computed fields."""
-    return {**asdict(report), "compression": report.compression, "complete": report.complete}
 
 
 def show_gist(report: GistReport) -> None:
