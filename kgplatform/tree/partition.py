@@ -17,6 +17,7 @@ from scipy import linalg, sparse  # type: ignore[import-untyped]  # scipy carrie
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # it has no types
 
 from kgplatform.errors import InputError, SettingError, to_install
+from kgplatform.resolution import stem_of
 from kgplatform.text import node_id, unknown
 from kgplatform.tree import multiplex, paper
 from kgplatform.tree.entity_graph import EntityGraph, Floats, Indices
@@ -259,7 +260,8 @@ def _halved(vectors: Floats, limit: int) -> Indices:
 
 
 KEYWORDS = 5
-"""Keywords of a community: its members with the highest scores (paper, section 3.2)."""
+"""Keywords of a community: its members with the highest scores (paper, section 3.2), of different names: none has all
+words of another."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -284,8 +286,16 @@ class Community:
         """Position and score of the entities that stand for it, by the keywords' ids; none for one that is alone."""
         if self.size < 2:
             return {}
-        best = zip(self.members[:KEYWORDS].tolist(), self.scores[:KEYWORDS].tolist(), strict=True)
-        return {node_id("keyword", self.id, graph.ids[each]): (each, round(score, 4)) for each, score in best}
+        found: dict[str, tuple[int, float]] = {}
+        taken: list[str] = []
+        for each, score in zip(self.members.tolist(), self.scores.tolist(), strict=True):
+            name = f" {stem_of(graph.names[each])} "
+            if len(found) == KEYWORDS:
+                break
+            if not any(name in other or other in name for other in taken):
+                taken.append(name)
+                found[node_id("keyword", self.id, graph.ids[each])] = each, round(score, 4)
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -284,3 +284,10 @@ def test_a_small_community_joins_the_one_that_it_fits_best() -> None:
     assert partition.joined(graph, labels, only).tolist() == [0, 0, 0, 1, 1, 1, 2, 1, 4]
     assert partition.joined(graph, np.arange(9)).tolist() == [0] * 9
     assert partition.joined(graph, np.arange(9), only).tolist() == list(range(9))
+
+
+def test_keywords_are_different_names() -> None:
+    names = ["Led Zeppelin", "Led Zeppelin", "led-zeppelin II", "Zeppelins", "Robert Plant", "UK", "UKIP", "The Who"]
+    everyone = partition.Community("c", 1, None, np.arange(len(names)), np.linspace(1, 0.5, len(names)))
+    keywords = everyone.keywords(graph_of(np.eye(len(names)), names=names))
+    assert [names[at] for at, _ in keywords.values()] == ["Led Zeppelin", "Robert Plant", "UK", "UKIP", "The Who"]
