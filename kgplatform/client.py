@@ -324,7 +324,7 @@ class KnowledgeGraph:
             if not given and (reread or not facts):
                 raise InputError("Name at least one file or folder to ingest.")
             by = extractor or default_extractor(recording, lambda: self.language_model)
-            chat = None if retry_failed else self.language_model
+            asks = (by == "llm" or facts) and not retry_failed
             return estimate(
                 self.store,
                 given.paths,
@@ -334,7 +334,7 @@ class KnowledgeGraph:
                 texts=given.texts,
                 facts=facts,
                 reread=reread,
-                chat=chat,
+                chat=self.language_model if asks else None,
                 progress=progress,
             )
 

@@ -204,7 +204,7 @@ class Graphs(AbstractContextManager["Graphs"]):
     def _own_name(self, name: str, build: Build, model: str) -> str:
         """Other builds, models and embedding models have other graphs: what one has read another may not use."""
         parts = [slug(name), *([slug(build.extractor)] if build.extractor else [])]
-        rest = replace(build, extractor=None)
+        rest = replace(build, extractor=None, mode=None if build.mode == "flexible" else build.mode)  # as by default
         embedder = "" if self.settings.embedder == "auto" else self.settings.embedder
         if rest != AS_USUAL or model or embedder:
             told = json.dumps(asdict(rest), sort_keys=True, default=str)

@@ -24,6 +24,7 @@ from kgplatform.sources.corpus_file import Fields
 from kgplatform.sources.cut import cut_document
 from kgplatform.sources.load import CutDocument, CutShort, cut_by, load, load_by, load_within, named_folders
 from kgplatform.sources.objects import NO_TEXTS, Texts
+from kgplatform.sources.sidecars import described
 from kgplatform.text.languages import ENGLISH, language_of
 
 EXTRACTED, UNREAD = "extracted", "unread"
@@ -121,7 +122,7 @@ def _cut(
     fields, max_tokens = Fields.of(settings), settings.passage_tokens
     given = texts.documents(calls, fields)
     if workers is not None:
-        return cut_by(workers, chain(load_by(workers, paths, fields, calls, stop), given), max_tokens, stop)
+        return cut_by(workers, chain(described(load_by(workers, paths, fields, calls, stop)), given), max_tokens, stop)
     items = chain(load(paths, calls, fields), given)
     return ((item, cut_document(item, max_tokens)) if isinstance(item, Document) else item for item in items)
 

@@ -47,6 +47,7 @@ from kgplatform.sources.decode import HEAD_BYTES, decode
 from kgplatform.sources.files.file_text import FileText, clean
 from kgplatform.sources.files.plain import read_text
 from kgplatform.sources.files.reader import PARSED, TEXTS, reader_for
+from kgplatform.sources.sidecars import ENDINGS, described
 from kgplatform.text import node_id, tidy
 
 _SERVER = "neo4j"
@@ -68,9 +69,9 @@ class CutShort(SkippedFile):
 def find_files(paths: Sequence[str | Path]) -> Iterator[Path]:
     """The files that ``paths`` name, and those in the folders that they name, sorted and each once.
 
-    Hidden files and folders, and what a home folder has of its own, are left out unless named themselves; what links
-    lead to again is found once, in its own place where that is among the folders. Folders that cannot be opened are
-    among the result, so that ``load`` reports them. Raises ``DocumentError`` at once for a path that does not exist.
+    Hidden files and folders, sidecars and what a home folder has of its own are left out unless named themselves; what
+    links lead to again is found once, in its own place where that is among the folders. Folders that cannot be opened
+    are among the result, so that ``load`` reports them. Raises ``DocumentError`` at once for a path that is not there.
     """
     entered: set[str] = set()
     given = sorted((_path(each) for each in path_list(paths)), key=lambda each: each[0].is_symlink())
@@ -134,7 +135,7 @@ def _entries(folder: Path, entered: set[str], roots: Sequence[str]) -> Iterator[
     entered.add(real)
     try:
         with os.scandir(folder) as found:
-            shown = [each for each in found if not each.name.startswith(".")]
+            shown = [each for each in found if not each.name.startswith(".") and not each.name.endswith(ENDINGS)]
             entries = sorted((each.name, each.is_dir()) for each in shown if not _is_again(each, real, entered, roots))
     except OSError:
         yield folder, False
@@ -179,7 +180,7 @@ def load(
     does not exist.
     """
     files = find_files(paths)
-    return (result for path in files for result in load_file(path, calls=calls, fields=fields))
+    return described(result for path in files for result in load_file(path, calls=calls, fields=fields))
 
 
 def load_file(

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -164,7 +165,8 @@ def test_a_data_set_has_a_graph_of_its_own_and_an_empty_graph_begins_anew(manage
     apart, build = data_set("birds-apart", BIRDS), Build(passage_tokens=20)
     with pytest.raises(KeyboardInterrupt), Graphs(managed, lines.append) as graphs:
         birds = graphs.for_data_set(apart, build, fill_empty=False)
-        assert graphs.for_data_set(apart, build, fill_empty=False) is birds
+        same = replace(build, mode="flexible")  # which is the default
+        assert graphs.for_data_set(apart, same, fill_empty=False) is birds
         assert graphs.name_of(birds).startswith("birds-apart-local-")
         folder = birds.settings.home_folder
         assert birds.settings.passage_tokens == 20

@@ -17,6 +17,7 @@ def put(folder: Path, files: dict[str, str]) -> list[Path]:
     """Files by name, written into ``folder``; their paths, in order."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
     return [folder / name for name in files]
 

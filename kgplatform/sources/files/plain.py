@@ -142,19 +142,17 @@ def _markdown(path: str, decoded: Decoded) -> FileText:
     front = _FRONT_MATTER.match(source)
     with parsing(path, "Markdown that cannot be parsed: save it as plain text"):
         tokens = MarkdownIt("commonmark").enable("table").parse(source[front.end() :] if front else source)
-        said = _FRONT_TITLE.search(front[2]) if front else None
         headings = [_inline(each.children) for each, after in pairwise(tokens) if after.type == "heading_close"]
-        stated = _unquoted(said[1].strip()) if said else ""
+        said = _TOML_KEY.sub(r"\1: ", front[2]) if front and front[1] == "+++" else front[2] if front else ""
+        stated, metadata, faults = said_in(said, "its front matter", 2) if said else ("", {}, ())
         title = stated or next(iter(headings), None)
-        metadata, faults = (
-            _said_in_front(_TOML_KEY.sub(r"\1: ", front[2]) if front[1] == "+++" else front[2]) if front else ({}, ())
-        )
         text = clean(_render(tokens))
         return FileText(text, title, by_heading(text, headings, title), decoded.faults + faults, metadata)
 
 
-def _said_in_front(source: str) -> tuple[dict[str, MetadataValue], tuple[str, ...]]:
-    """What front matter says beside the title, and the lines of it that are not YAML: their values are kept as texts.
+def said_in(source: str, what: str, first: int) -> tuple[str, dict[str, MetadataValue], tuple[str, ...]]:
+    """The title that YAML names, or ""; what it says beside that; and the lines that are not YAML: their values are
+    kept as texts. ``what`` it is, for people, and the number of its ``first`` line.
 
     A value is a number, a date or true only where it is written as nothing else would be: "01234", "no" and "12:30"
     are texts.
@@ -177,11 +175,14 @@ def _said_in_front(source: str) -> tuple[dict[str, MetadataValue], tuple[str, ..
                 said |= read(part[0])
             except (yaml.YAMLError, ValueError, RecursionError):
                 said[part[1].strip("\"' ")] = _unquoted(tidy(part[2]))
-                number = source.count("\n", 0, part.start()) + 2
-                faults.append(f"line {number} of its front matter is not YAML: its value is kept as a text")
+                number = source.count("\n", 0, part.start()) + first
+                faults.append(f"line {number} of {what} is not YAML: its value is kept as a text")
+    if not said and source.strip():
+        faults.append(f"{what} has no lines like `author: Jules Verne`")
     kept = flat({name: value for name, value in said.items() if str(name).lower() != "title"})
-    faults += [f"{name} in its front matter is no value that can be kept" for name in kept.left_out]
-    return kept.metadata, tuple(faults)
+    faults += [f"{name} in {what} is no value that can be kept" for name in kept.left_out]
+    title = _FRONT_TITLE.search(source)
+    return _unquoted(title[1].strip()) if title else "", kept.metadata, tuple(faults)
 
 
 _TOML_KEY = re.compile(r"^([\w.-]+)[^\S\n]*=[^\S\n]*", re.M)

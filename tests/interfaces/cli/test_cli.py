@@ -173,7 +173,10 @@ def test_lists_and_counts_and_what_another_embedder_can_do(store: Store, run: Ru
 
 def test_search_for_programs(ada: Path, run: Run) -> None:
     done = run("search", "Where was Ada Lovelace born?", "--json", "--top-k", 3)
-    wrong = {"author=x": 'No document has metadata "author"', "author": "--where 'author' is not NAME=VALUE."}
+    wrong = {
+        "author=x": 'No document has metadata "author"',
+        "author >": "where cannot be read at its end: give a value.",
+    }
     for where, said in wrong.items():
         refused = run("search", "Ada", "--where", where)
         assert (refused.code, said in refused.err) == (2, True)
