@@ -7,6 +7,7 @@ the nearest first.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -46,10 +47,10 @@ def described(items: Iterable[Document | SkippedFile]) -> Iterator[Document | Sk
         file = path.with_name(path.name + ending)
         shown = os.fsencode(file).decode("utf-8", "replace")
         try:
-            content = file.read_bytes()
-            if len(content) > _LARGEST:
-                raise DocumentError(shown, f"has more than {_LARGEST:,} bytes: no metadata are read from it")
-            title, metadata, wrong = said_in(decode(shown, content).text, "it", 1)
+            about = file.stat()
+            if not stat.S_ISREG(about.st_mode) or about.st_size > _LARGEST:
+                raise DocumentError(shown, f"is no file of at most {_LARGEST:,} bytes: no metadata are read from it")
+            title, metadata, wrong = said_in(decode(shown, file.read_bytes()).text, "it", 1)
         except OSError as error:
             title, metadata, wrong = "", {}, (f"cannot be read: {(error.strerror or 'unknown error').lower()}",)
         except DocumentError as error:
