@@ -1,12 +1,13 @@
 """Which documents a question may use: conditions on their metadata, as a text or as a dictionary.
 
-    year >= 2020 and (tag in ("contract", "annex") or author = "Orlova") and not draft and updated within "90 days"
-    {"author": "Orlova", "tag": ["contract", "annex"]}      # the short form: of each name one of the values
+    year >= 2020 and (tags in ("contract", "annex") or author = "Orlova") and not draft and updated within "90 days"
+    {"author": "Orlova", "tags": ["contract", "annex"]}      # the short form: of each name one of the values
 
-A name alone holds where its value is true, or the text "true" or "yes". A document without the name fits no comparison,
-so that ``not``, ``!=`` and ``not in`` hold for it. Of a list, one item has to fit. A number also fits the text that
-spells it, and the other way round. Dates are ISO 8601 and compared as texts, letter by letter, case included. What the
-platform knows of every document has names, too: ``title``, ``language``, ``added``, ``folder``, ``file`` and ``type``.
+Of a list, one item has to fit. A document without the name fits no comparison, so that ``not``, ``!=`` and ``not in``
+hold for it. A number also fits the text that spells it; true fits "true" and "yes", false "false" and "no". By order,
+numbers are compared as numbers, and texts letter by letter, so ISO 8601 dates by time; a day is all of its hours. A
+name alone holds where there is a value but false. What the platform knows of every document has names, too: ``title``,
+``language``, ``added``, ``folder``, ``file``, ``path`` and ``type``.
 """
 
 from __future__ import annotations
@@ -26,27 +27,35 @@ from kgplatform.neo4j.store import Store
 from kgplatform.records import METADATA, metadata_name
 from kgplatform.text import clipped, did_you_mean, listed
 
-Where = str | Mapping[str, Any]
+Where = str | Mapping[str, Any] | Sequence[str]
+"""A condition, the short form, or several conditions that must all hold; in those, values that one name must equal are
+alternatives."""
 Term = dict[str, Any]
-"""``property``; ``is``: "=", "<", "<=", ">", ">=", "CONTAINS" or "ENDS WITH"; ``values``, of which one has to fit;
-``not``: that none may."""
+"""``property``; ``is``: "=", "<", "<=", ">", ">=", "HAS", "CONTAINS" or "ENDS WITH"; ``values``, of which one has to
+fit, or the ``number`` or ``text`` to be ordered by; ``day``: all hours of a day are alike; ``not``: that none may."""
 
 _OWN = {"title": "name", "language": "language", "added": "addedAt"}
 """Properties of documents that are no metadata, by the names that people ask for."""
-_OF_FILE = {"folder": ("CONTAINS", "/{}/", "/"), "file": ("ENDS WITH", "/{}", "/"), "type": ("ENDS WITH", ".{}", ".")}
+_OF_FILE = {
+    "folder": ("CONTAINS", "/{}/", "/"),
+    "file": ("ENDS WITH", "/{}", "/"),
+    "path": ("ENDS WITH", "/{}", "/"),
+    "type": ("ENDS WITH", ".{}", "."),
+}
 """How the address of a document's file has them; a folder, or a file, may be named with those around it."""
 
-_APART = r"\s\"'`=<>!(),"
+_APART = r"\s\"'`=<>!(),;&|“”„«»‘"
 _END = rf"(?![^{_APART}])"
-_TEXT = r"""\"(?:[^"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'"""
-_WORDS = rf"[^{_APART}](?:(?!\s+(?:and|or){_END})[^=<>!(),])*"
-_NAME = (
-    rf"`[^`]+`|(?!(?:and|or|not|in|within){_END})[^{_APART}](?:(?!\s+(?:and|or|not|in|within){_END})[^\"'`=<>!(),])*"
-)
-_SIGNS = {"<=": "<=", ">=": ">=", "!=": "=", "<>": "=", "==": "=", "=": "=", "<": "<", ">": ">"}
+_QUOTED = r"""\"(?:[^"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|“[^”]*”|„[^“”]*[“”]|«[^»]*»|‘[^’]*’"""
+_WORDS = rf"[^{_APART}](?:(?!\s+(?:and|or){_END})[^=<>!(),;&|\"“”„«»])*"
+_NAME = rf"`[^`]+`|(?!(?:and|or|not|in|within){_END})[^\W\d][\w.-]*"
+_SIGNS = {
+    **{"<=": "<=", "=<": "<=", ">=": ">=", "=>": ">=", "!=": "!=", "<>": "!="},
+    **{"==": "=", "=": "=", "<": "<", ">": ">"},
+}
 _PERIOD = re.compile(r"\s*(\d{1,4})\s*(day|week|month|year)s?\s*", re.IGNORECASE)
 _DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
-_YES = (True, "true", "yes")
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d+)?")
 _LONGEST, _DEEPEST, _MOST_CLAUSES = 10_000, 50, 200
 
@@ -65,12 +74,17 @@ def documents_where(store: Store, where: Where) -> list[str]:
     found = [str(row["id"]) for row in store.read("search/documents_where", where=clauses)]
     if found and isinstance(where, Mapping):
         return found
+    own = sorted({*_OWN, *_OF_FILE})
     known = [metadata_name(row["name"]) for row in store.read("search/metadata_names")]
-    named = (term["property"] for clause in clauses for term in clause)
-    for name in dict.fromkeys(metadata_name(each) for each in named if each.startswith(METADATA)):
-        if name not in (*known, *_OWN, *_OF_FILE):
-            has = f"The documents have {listed(known)}." if known else "No document has any."
-            raise InputError(f'No document has metadata "{name}".{did_you_mean(name, known)} {has}', "where")
+    for term in (term for clause in clauses for term in clause if term["property"].startswith(METADATA)):
+        if (name := metadata_name(term["property"])) not in (*known, *own):
+            has = f"The documents have {listed(known)}" if known else "No document has any"
+            quotes = ' Put a value that has "and" or "or" in quotes.' if term["is"] == "HAS" else ""
+            raise InputError(
+                f'No document has metadata "{name}".{did_you_mean(name, [*known, *own])} {has}; the platform adds '
+                f"{', '.join(own)}.{quotes}",
+                "where",
+            )
     return found
 
 
@@ -79,35 +93,60 @@ def clauses_of(where: Where) -> list[list[Term]]:
     for no condition. Raises ``InputError``, with the place of the mistake in a text."""
     if isinstance(where, str):
         return _clauses(_Reading(where).whole()) if where.strip() else []
-    if not isinstance(where, Mapping):
-        raise wrong_value("where", where, "it must be a condition or a dictionary")
-    clauses = []
-    for name, value in where.items():
-        values = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
-        try:
-            kept = [item for item in map(value_of, values) if item is not None and not isinstance(item, list)]
-        except ValueError:
-            kept = []
-        if not kept_name(str(name)) or not kept or len(kept) < len(values):
-            raise InputError(f"where: {name}={value!r:.100} cannot be used: give a text, a number, a date or a list.")
-        clauses += _clauses(_compared(str(name), "=", kept))
-    return clauses
-
-
-def _term(name: str, sign: str, values: Sequence[Any]) -> Term:
-    return {"property": METADATA + kept_name(name), "is": sign, "values": list(values), "not": False}
+    clauses: list[list[Term]] = []
+    if isinstance(where, Mapping):
+        for name, value in where.items():
+            values = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
+            try:
+                kept = [item for item in map(value_of, values) if item is not None and not isinstance(item, list)]
+            except ValueError:
+                kept = []
+            if not kept_name(str(name)) or not kept or len(kept) < len(values):
+                raise InputError(f"where: {name}={value!r:.100} cannot be used: give a value or a list of values.")
+            clauses += _clauses(_compared(str(name), "=", kept))
+        return clauses
+    if not isinstance(where, list | tuple) or not all(isinstance(each, str) for each in where):
+        raise wrong_value("where", where, "it must be a condition, a list of conditions or a dictionary")
+    alternatives: dict[str, list[Term]] = {}
+    for clause in (clause for each in where for clause in clauses_of(each)):
+        first, *others = clause
+        is_one_name = not any(term["property"].startswith(METADATA) for term in others)
+        if first["is"] == "=" and not first["not"] and is_one_name:
+            alternatives.setdefault(first["property"], []).extend(clause)
+        else:
+            clauses.append(clause)
+    return [*alternatives.values(), *clauses]
 
 
 def _compared(name: str, sign: str, values: Sequence[Any]) -> _Condition | Term:
     """That the metadata of a ``name`` compare so with one of ``values``, or what the platform knows under that name."""
-    found = _term(name, sign, values)
+    number = next((each for each in values for each in _forms(each) if type(each) in (int, float)), None)
+    text = str(values[0]) if values else ""
+    term: Term = {
+        "property": METADATA + kept_name(name),
+        "is": sign,
+        "values": [form for value in values for form in _forms(value)],
+        "number": number,
+        "text": text,
+        "day": all(isinstance(each, str) and _DAY.fullmatch(each) for each in values) and sign != "HAS",
+        "not": False,
+    }
     if name in _OWN:
-        return _Condition(False, [found, {**found, "property": _OWN[name]}])
+        return _Condition(False, [term, {**term, "property": _OWN[name]}])
     if name in _OF_FILE and sign == "=":
         way, form, around = _OF_FILE[name]
         parts = [form.format(quote(str(value).strip(around))).lower() for value in values]
-        return _Condition(False, [found, {**found, "property": "source", "is": way, "values": parts}])
-    return found
+        return _Condition(False, [term, {**term, "property": "source", "is": way, "values": parts}])
+    return term
+
+
+def _forms(value: Any) -> list[Any]:
+    """``value``, and what else it may be kept as."""
+    if isinstance(value, bool):
+        return [value, *(("true", "yes") if value else ("false", "no"))]
+    if isinstance(value, str):
+        return [value, json.loads(value)] if _NUMBER.fullmatch(value) else [value]
+    return [value, str(value)]
 
 
 def _negated(node: _Condition | Term) -> _Condition | Term:
@@ -123,7 +162,7 @@ def _clauses(node: _Condition | Term) -> list[list[Term]]:
     parts = [_clauses(part) for part in node.parts]
     size = sum(map(len, parts)) if node.is_all else math.prod(map(len, parts))
     if size > _MOST_CLAUSES:
-        raise InputError("where has too many conditions in one another. Ask for less at once.", "where")
+        raise InputError("The condition is too long. Ask for less at once.", "where")
     if node.is_all:
         return [clause for part in parts for clause in part]
     return [[term for clause in chosen for term in clause] for chosen in product(*parts)]
@@ -138,9 +177,15 @@ class _Reading:
     def whole(self) -> _Condition | Term:
         """The condition that the whole text is."""
         if len(self._text) > _LONGEST:
-            raise InputError(f"where has {len(self._text):,} characters; {_LONGEST:,} are the most.", "where")
+            raise InputError(
+                f"The condition has {len(self._text):,} characters; at most {_LONGEST:,} are allowed.", "where"
+            )
         found = self._joined("or")
-        self._need(r"\Z", 'join conditions by "and" or "or", and put values with signs in quotes')
+        self._need(
+            r"\Z",
+            'compare a name by =, !=, <, <=, >, >=, in or within, join conditions by "and" or "or", and put values '
+            "that have signs in quotes",
+        )
         return found
 
     def _joined(self, word: str) -> _Condition | Term:
@@ -153,22 +198,24 @@ class _Reading:
         """A condition in brackets, a negated one, or what a name is compared with."""
         self._depth += 1
         if self._depth > _DEEPEST:
-            raise self._error(f"put no more than {_DEEPEST} conditions in one another")
+            raise self._error(f"nest at most {_DEEPEST} conditions")
         if self._take("not" + _END):
             found = _negated(self._one())
         elif self._take(r"\("):
             found = self._joined("or")
             self._need(r"\)", "close the bracket")
         else:
-            found = self._comparison(self._need(_NAME, "give the name of metadata").strip("`"))
+            found = self._comparison(self._need(_NAME, "a name of metadata is missing").strip("`"))
         self._depth -= 1
         return found
 
     def _comparison(self, name: str) -> _Condition | Term:
         if self._take("within" + _END):
-            read = _PERIOD.fullmatch(str(self._value(_TEXT, 'give a period such as "90 days"')))
+            before = self._at
+            read = _PERIOD.fullmatch(str(self._value()))
             if read is None:
-                raise self._error('give a period such as "90 days", "2 weeks" or "1 year" before this')
+                self._at = before
+                raise self._error('give a period such as "90 days", "2 weeks" or "1 year"')
             today = date.today()
             days = min(int(read[1]) * _DAYS[read[2].lower()], today.toordinal() - 1)
             first, until = str(today - timedelta(days)), str(today + timedelta(1))
@@ -180,21 +227,27 @@ class _Reading:
             while self._take(","):
                 values.append(self._value())
             self._need(r"\)", "close the bracket")
-            found = _compared(name, "=", [form for value in values for form in _forms(value)])
+            found = _compared(name, "=", values)
             return _negated(found) if is_not else found
         if is_not:
             raise self._error('write "not in", or put "not" before the name')
+        before = self._at
         if sign := self._take("|".join(_SIGNS)):
+            if name in _OF_FILE and _SIGNS[sign] not in ("=", "!="):
+                self._at = before
+                raise self._error(f"compare {name} by =, != or in")
             value = self._value()
-            found = _compared(name, _SIGNS[sign], _forms(value) if _SIGNS[sign] == "=" else [value])
-            return _negated(found) if sign in ("!=", "<>") else found
-        return _compared(name, "=", _YES)
+            found = _compared(name, _SIGNS[sign].removeprefix("!"), [value])
+            return _negated(found) if _SIGNS[sign] == "!=" else found
+        return _compared(name, "HAS", [])
 
-    def _value(self, pattern: str = f"{_TEXT}|{_WORDS}", advice: str = "give a value") -> Any:
+    def _value(self) -> Any:
         """What stands in quotes, with backslashes before those inside; else a number, true, false, or words."""
-        value = self._need(pattern, advice)
+        value = self._need(f"{_QUOTED}|{_WORDS}", "a value is missing")
         if value[0] in "\"'":
             return re.sub(r"\\(.)", r"\1", value[1:-1], flags=re.DOTALL)
+        if value[0] in "“„«‘":
+            return value[1:-1]
         is_json = _NUMBER.fullmatch(value) or value.lower() in ("true", "false")
         return json.loads(value.lower()) if is_json else value
 
@@ -208,17 +261,13 @@ class _Reading:
     def _need(self, pattern: str, advice: str) -> str:
         found = self._take(pattern)
         if found is None:
-            raise self._error(advice)
+            is_open = self._text[self._at :].lstrip()[:1] in (*"\"'`“„«‘",)
+            raise self._error("close the quotation marks" if is_open else advice)
         return found
 
     def _error(self, advice: str) -> InputError:
         rest = self._text[self._at :].lstrip()
-        here = f"at {clipped(rest, 30)} (character {len(self._text) - len(rest) + 1})" if rest else "at its end"
-        return InputError(f"where cannot be read {here}: {advice}.", "where")
-
-
-def _forms(value: Any) -> list[Any]:
-    """``value``, and what else it may be kept as: the text that spells a number, or the number that a text spells."""
-    if isinstance(value, str):
-        return [value, json.loads(value)] if _NUMBER.fullmatch(value) else [value]
-    return [value] if isinstance(value, bool) else [value, str(value)]
+        if not rest:
+            return InputError(f"The condition ends too early: {advice}.", "where")
+        at = f"{clipped(rest, 30)} (character {len(self._text) - len(rest) + 1})"
+        return InputError(f"The condition cannot be read at {at}: {advice}.", "where")

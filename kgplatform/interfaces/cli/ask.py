@@ -27,7 +27,6 @@ from kgplatform.interfaces.cli.shared import (
     Where,
     connect_to,
     flag,
-    joined,
     named_texts,
     note,
     open_at,
@@ -126,7 +125,7 @@ def ask(
     try:
         options = reader_options(reader, option, {name: value for name, value in flags.items() if value})
         with connect_to(home, token_budget=token_budget) as graph:
-            asked = partial(graph.ask, question, reader, options=options, where=joined(where), keep=keep, verify=verify)
+            asked = partial(graph.ask, question, reader, options=options, where=where, keep=keep, verify=verify)
             told = partial(failed_json, question, trace=trace)
             answer, cost = watched(asked, graph, as_json, lambda *failed: print_json(told(*failed)))
     except InputError as error:
@@ -250,7 +249,7 @@ def chat(
         raise InputError(_told(error, {})) from error
     with connect_to(home, token_budget=token_budget) as graph:
         opened = graph.chat(thread)
-        ask = partial(opened.ask, reader=reader, options=options, where=joined(where), verify=verify)
+        ask = partial(opened.ask, reader=reader, options=options, where=where, verify=verify)
         failed = _talk(graph, opened, ask, as_json)
     if failed and not sys.stdin.isatty():  # a person has read it, a script has not
         raise typer.Exit(1)

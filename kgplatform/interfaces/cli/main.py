@@ -29,7 +29,6 @@ from kgplatform.interfaces.cli.shared import (
     TopK,
     Where,
     connect_to,
-    joined,
     json_or_text,
     named_texts,
     note,
@@ -189,7 +188,7 @@ def search(
     from kgplatform.interfaces.cli.show import answers, terminal
 
     with terminal.ProgressLines(), connect_to(home) as graph:
-        result = graph.search(question, route=route, top_k=top_k, where=joined(where))
+        result = graph.search(question, route=route, top_k=top_k, where=where)
     terminal.show(as_json, result, partial(answers.show_search, all_facts=facts))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -66,26 +65,10 @@ Where = Annotated[
     typer.Option(
         "--where",
         metavar="CONDITION",
-        help="Only documents with this metadata: author=Verne, 'year >= 1869 and not draft'. May be repeated: all must "
-        "hold; several values of one name are alternatives.",
+        help="Only documents with this metadata: author=Verne, 'year >= 1869 and not draft'. Several conditions must all "
+        "hold; several NAME=VALUE with the same name are alternatives.",
     ),
 ]
-
-
-_ONE_VALUE = re.compile(r"([^=<>!()`\"']+)=\s*([^\s=<>!()\"'][^=<>!()\"]*)")
-
-
-def joined(conditions: Sequence[str] | None) -> str:
-    """What ``--where`` asks for as one condition. ``NAME=VALUE`` is one of the values that this name is given."""
-    values: dict[str, list[str]] = {}
-    others = []
-    for each in conditions or ():
-        found = _ONE_VALUE.fullmatch(each)
-        if found is None or re.search(r"\s(and|or)\s", each, re.IGNORECASE):
-            others.append(f"({each})")
-        else:
-            values.setdefault(found[1].strip(), []).append('"{}"'.format(found[2].strip().replace("\\", "\\\\")))
-    return " and ".join([*(f"`{name}` in ({', '.join(some)})" for name, some in values.items()), *others])
 
 
 def known_extractor(name: str | None) -> str | None:

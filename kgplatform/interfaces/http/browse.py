@@ -153,7 +153,7 @@ async def graph_map(
     except ValueError:
         asked = where
     refuse_half_pairs(asked)
-    if not isinstance(asked, dict | str | None):
+    if not isinstance(asked, dict | list | str | None):
         raise InputError(f"where={where:.100} cannot be used: give a condition, or a JSON object.")
     only = MapFilter(
         types=tuple(type or ()),

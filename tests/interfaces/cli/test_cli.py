@@ -175,7 +175,7 @@ def test_search_for_programs(ada: Path, run: Run) -> None:
     done = run("search", "Where was Ada Lovelace born?", "--json", "--top-k", 3)
     wrong = {
         "author=x": 'No document has metadata "author"',
-        "author >": "where cannot be read at its end: give a value.",
+        "author >": "The condition ends too early: a value is missing.",
     }
     for where, said in wrong.items():
         refused = run("search", "Ada", "--where", where)
