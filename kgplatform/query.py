@@ -186,7 +186,9 @@ def pasteable(runs: Iterable[QueryRun]) -> list[Pasteable]:
         if (key := (run.statement, tuple(lines.values()))) in found:
             continue
         number = len(found) + 1
-        vectors = {name: line for name, line in lines.items() if _is_vector(run.parameters[name])}
+        lists = {name for name, value in run.parameters.items() if isinstance(value, list) and len(value) >= _VECTOR}
+        is_vector = {name for name in lists if all(isinstance(item, float) for item in run.parameters[name])}
+        vectors = {name: line for name, line in lines.items() if name in is_vector}
         new = {name: line for name, line in vectors.items() if told.get(name, ("", 0))[0] != line}
         told |= {name: (line, number) for name, line in new.items()}
         found[key] = Pasteable(
@@ -252,7 +254,3 @@ def _escaped(letter: str) -> str:
 
 def _key(name: str) -> str:
     return name if name.isidentifier() and name.isascii() else f"`{name.replace('`', '``')}`"
-
-
-def _is_vector(value: Any) -> bool:
-    return isinstance(value, list) and len(value) >= _VECTOR and all(isinstance(item, float) for item in value)
