@@ -317,9 +317,8 @@ class GraphFiles:
             elements = self._elements()
             values = Numbers(self.nodes)
             for rows in self._shards.parts(VALUES):
-                ids = [row["attributeId"] for row in rows]
                 said = {
-                    id_: {**row, "id": id_, "name": row["attributeName"]} for id_, row in zip(ids, rows, strict=True)
+                    row["attributeId"]: {**row, "id": row["attributeId"], "name": row["attributeName"]} for row in rows
                 }
                 new = self._number("attributes", values, said)
                 self._pairs("has-attribute", elements.of([row["subjectId"] for row in new.values()]), new)
