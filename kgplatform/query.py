@@ -186,7 +186,11 @@ def pasteable(runs: Iterable[QueryRun]) -> list[Pasteable]:
         if (key := (run.statement, tuple(lines.values()))) in found:
             continue
         number = len(found) + 1
-        vectors = {name: line for name, line in lines.items() if _is_vector(run.parameters[name])}
+        vectors = {
+            name: lines[name]
+            for name, value in run.parameters.items()
+            if isinstance(value, list) and len(value) >= _VECTOR and all(isinstance(item, float) for item in value)
+        }
         new = {name: line for name, line in vectors.items() if told.get(name, ("", 0))[0] != line}
         told |= {name: (line, number) for name, line in new.items()}
         found[key] = Pasteable(
@@ -199,13 +203,6 @@ def pasteable(runs: Iterable[QueryRun]) -> list[Pasteable]:
             own_vectors=tuple(vectors.values()),
         )
     return list(found.values())
-
-
-def numbers_of(runs: Iterable[QueryRun], among: Iterable[Pasteable]) -> list[int]:
-    """The numbers that ``runs`` have ``among`` the statements of ``pasteable``, in order, each once."""
-    known = [(each.run.statement, each.run.parameters, each.number) for each in among]
-    wanted = [(run.statement, run.parameters) for run in runs]
-    return [number for statement, parameters, number in known if (statement, parameters) in wanted]
 
 
 def parameter_line(name: str, value: Any) -> str:
@@ -252,7 +249,3 @@ def _escaped(letter: str) -> str:
 
 def _key(name: str) -> str:
     return name if name.isidentifier() and name.isascii() else f"`{name.replace('`', '``')}`"
-
-
-def _is_vector(value: Any) -> bool:
-    return isinstance(value, list) and len(value) >= _VECTOR and all(isinstance(item, float) for item in value)

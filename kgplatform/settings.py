@@ -361,15 +361,10 @@ def values_in_force(**overrides: Any) -> list[tuple[str, str]]:
             (each[key], origin) for origin, each in sources.items() for key in (name, env_name(name)) if key in each
         )
         value, origin = next(found, (folders.get(name, field.default), "default"))
-        values.append((_hidden(value, "SecretStr" in str(field.annotation)), origin))
+        # For people to see: no secret, and no password in an address.
+        shown = "" if value in (None, "") else _PASSWORD.sub("//********@", str(value))
+        values.append(("********" if shown and "SecretStr" in str(field.annotation) else shown, origin))
     return values
-
-
-def _hidden(value: Any, is_secret: bool) -> str:
-    """``value`` for people to see: no secret, and no password in an address."""
-    if value in (None, ""):
-        return ""
-    return "********" if is_secret else _PASSWORD.sub("//********@", str(value))
 
 
 def settings_table() -> list[tuple[str, str, str, str]]:

@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -103,14 +104,11 @@ def encode(value: object) -> bytes:
     In ASCII, which can hold any text, even the lone surrogates of a broken file. Nothing is validated again, so that a
     map of ten thousand nodes takes milliseconds.
     """
+    dumped = partial(json.dumps, default=_object, allow_nan=False, separators=(",", ":"))
     try:
-        return _dumped(value)
+        return dumped(value).encode()
     except ValueError:  # infinite or NaN, which JSON lacks
-        return _dumped(plain(value))
-
-
-def _dumped(value: object) -> bytes:
-    return json.dumps(value, default=_object, allow_nan=False, separators=(",", ":")).encode()
+        return dumped(plain(value)).encode()
 
 
 def _object(value: object) -> dict[str, Any]:
@@ -132,7 +130,10 @@ def html_table(columns: Sequence[str], rows: Iterable[Sequence[object]], total: 
     """The first 50 of ``total`` rows. All texts are data: nothing in them becomes HTML."""
     head = "".join(f"<th{_LEFT}>{_cell(column)}</th>" for column in columns)
     shown = [row for row, _ in zip(rows, range(_ROWS), strict=False)]
-    body = "".join(f"<tr>{''.join(map(_data, row))}</tr>" for row in shown)
+    body = ""
+    for row in shown:
+        cells = (f"<td{'' if isinstance(each, int | float) else _LEFT}>{_cell(each)}</td>" for each in row)
+        body += f"<tr>{''.join(cells)}</tr>"
     more = html_text(f"… and {total - len(shown):,} more") if total > len(shown) else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
@@ -140,10 +141,6 @@ def html_table(columns: Sequence[str], rows: Iterable[Sequence[object]], total: 
 def html_text(text: str) -> str:
     """A paragraph."""
     return f"<p>{escape(without_controls(text))}</p>" if text else ""
-
-
-def _data(value: object) -> str:
-    return f"<td{'' if isinstance(value, int | float) else _LEFT}>{_cell(value)}</td>"
 
 
 def _cell(value: object) -> str:

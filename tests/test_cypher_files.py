@@ -16,7 +16,7 @@ from graphreader_runs import walk
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.explore.jobs import Files
-from kgplatform.extract.schema import reserved_label, reserved_relationship
+from kgplatform.extract.schema import reserved
 from kgplatform.ingest.pipeline import introduced
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.store import Connection, Store
@@ -67,12 +67,10 @@ def test_labels_and_types_are_ours_and_have_their_colon(subtests: pytest.Subtest
             properties = re.sub(r"\{[^{}]*\}", "{}", code)
             for names in re.findall(r"\(\w*:([\w|:&]+)|SET \w+:(\w+)|\b\w+:(\w+)$", properties, re.M):
                 for label in re.split(r"[|:&]", "".join(names)):
-                    assert label == reserved_label(label), f"{label} is not one of the platform's labels"
+                    assert label == reserved("entity", label), f"{label} is not one of the platform's labels"
             for types in re.findall(r"\[\w*:([\w|]+)", properties):
                 for kind in types.split("|"):
-                    assert kind == reserved_relationship(kind), (
-                        f"{kind} is not one of the platform's relationship types"
-                    )
+                    assert kind == reserved("relation", kind), f"{kind} is not one of the platform's relationship types"
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,6 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -53,15 +52,18 @@ def past_span(name: str, seconds: float, attributes: Attributes) -> None:
 def carried(work: Callable[[], T]) -> Callable[[], T]:
     """``work`` for another thread, where its spans are inside of the span that is open here."""
     context = sys.modules.get("opentelemetry.context")
-    return work if context is None else partial(_within, context, context.get_current(), work)
+    if context is None:
+        return work
+    outer = context.get_current()
 
+    def within() -> T:
+        token = context.attach(outer)
+        try:
+            return work()
+        finally:
+            context.detach(token)
 
-def _within(context: Any, outer: Any, work: Callable[[], T]) -> T:
-    token = context.attach(outer)
-    try:
-        return work()
-    finally:
-        context.detach(token)
+    return within
 
 
 class Stopwatch:

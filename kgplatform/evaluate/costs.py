@@ -158,20 +158,19 @@ class PerQuestion:
 
 def per_question(results: Results, timing: Timing, prices: Prices | None = None) -> dict[str, PerQuestion | None]:
     """By the name of the setup, in order; None where it answered no question."""
-    return {setup.setup.name: _per_question(setup.setup, results, timing, prices) for setup in results.setups}
-
-
-def _per_question(setup: Setup, results: Results, timing: Timing, prices: Prices | None) -> PerQuestion | None:
-    answers = [answer for answer in results.answers if answer.setup == setup.name and answer.error is None]
-    if not answers:
-        return None
-    number, total = len(answers), sum((answer.total for answer in answers), Usage())
-    measured = timing.seconds.get(setup.name, {})
-    seconds = [measured[answer.question] for answer in answers if answer.question in measured]
-    median, p95 = map(float, np.percentile(seconds, (50, 95))) if seconds else (None, None)
-    cost = _money(setup, answers, results, prices)
-    means = (total.calls / number, total.input_tokens / number, total.output_tokens / number)
-    return PerQuestion(*means, median, p95, None if cost is None else cost / number)
+    found: dict[str, PerQuestion | None] = {}
+    for setup in (each.setup for each in results.setups):
+        found[setup.name] = None
+        answers = [answer for answer in results.answers if answer.setup == setup.name and answer.error is None]
+        if answers:
+            number, total = len(answers), sum((answer.total for answer in answers), Usage())
+            measured = timing.seconds.get(setup.name, {})
+            seconds = [measured[answer.question] for answer in answers if answer.question in measured]
+            median, p95 = map(float, np.percentile(seconds, (50, 95))) if seconds else (None, None)
+            cost = _money(setup, answers, results, prices)
+            means = (total.calls / number, total.input_tokens / number, total.output_tokens / number)
+            found[setup.name] = PerQuestion(*means, median, p95, None if cost is None else cost / number)
+    return found
 
 
 def _money(setup: Setup, answers: Iterable[Scored], results: Results, prices: Prices | None) -> float | None:

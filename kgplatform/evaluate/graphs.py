@@ -171,7 +171,7 @@ class Graphs(AbstractContextManager["Graphs"]):
         graph = self.current()
         found = rows(graph, "evaluate/documents")
         wanted, there = _identities(dataset, found)
-        file = self._corpus_file(dataset, self._folder)
+        file = self._folder / f"{slug(dataset.name)}.jsonl"  # documents are known by it, so it never changes
         ours = {source for _, _, source in found} == {file.as_uri()}
         if wanted == there and not ours:
             self._note(f"{dataset.name}: the current graph contains exactly its {counted(len(wanted), 'text')}.")
@@ -194,7 +194,7 @@ class Graphs(AbstractContextManager["Graphs"]):
             return self._open[name][0]
         settings = self._own_settings(name, build)
         graph = self._opened(name, settings)
-        self._ingest(graph, dataset, build, self._corpus_file(dataset, settings.home_folder))
+        self._ingest(graph, dataset, build, settings.home_folder / f"{slug(dataset.name)}.jsonl")
         return graph
 
     @property
@@ -237,10 +237,6 @@ class Graphs(AbstractContextManager["Graphs"]):
             graph.check_model()
             self._open[name] = (graph, undo.pop_all())
         return graph
-
-    def _corpus_file(self, dataset: DataSet, folder: Path) -> Path:
-        """Where the texts are written for ``ingest``; documents are known by this path, so it never changes."""
-        return folder / f"{slug(dataset.name)}.jsonl"
 
     def _ingest(self, graph: KnowledgeGraph, dataset: DataSet, build: Build, file: Path) -> None:
         name = self.name_of(graph)

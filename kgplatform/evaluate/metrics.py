@@ -30,7 +30,7 @@ from kgplatform.models.reply import without_thoughts
 from kgplatform.readers.answer import REFUSAL
 from kgplatform.readers.choices import read_choice
 from kgplatform.records import Answer, FoundPassage
-from kgplatform.text import compression_rate, folded, in_word, is_unspaced, normalise_name
+from kgplatform.text import folded, in_word, is_unspaced, normalise_name
 from kgplatform.text.matching import find_words
 
 _SPACE = re.compile(r"\s+")
@@ -90,7 +90,16 @@ def exact_match(prediction: str, references: Sequence[str]) -> float:
 def f1(prediction: str, references: Sequence[str]) -> float:
     """2PR / (P + R) of the words that both have, each as often as both have it (SQuAD, HotpotQA, LongBench). HotpotQA's
     extra rule on "yes", "no" and "noanswer" is not used."""
-    return _best(_overlap, prediction, references)
+
+    def overlap(one: str, other: str) -> float:
+        ours, theirs = one.split(), other.split()
+        shared = sum((Counter(ours) & Counter(theirs)).values())
+        if not shared:
+            return 0.0
+        precision, recall = shared / len(ours), shared / len(theirs)
+        return 2 * precision * recall / (precision + recall)
+
+    return _best(overlap, prediction, references)
 
 
 def f1_star(prediction: str, references: Sequence[str], keywords: Sequence[str]) -> float:
@@ -119,7 +128,7 @@ def compression(counts: Mapping[str, int]) -> float | None:
     """ReadAgent's compression rate, 1 - words in the last prompt / words of the text, from ``Answer.counts``. None
     where the reader does not count them or asked nothing. Below 0 if the memory is longer than the text."""
     shown, whole = counts.get("words.in_context"), counts.get("words.of_text")
-    return compression_rate(shown, whole) if shown and whole else None
+    return 1 - shown / whole if shown and whole else None
 
 
 def _best(score: Callable[[str, str], float], prediction: str, references: Sequence[str]) -> float:
@@ -133,15 +142,6 @@ def _best(score: Callable[[str, str], float], prediction: str, references: Seque
         else:
             found.append(float(bool(prediction.strip()) and folded(prediction) == folded(reference)))
     return max(found)
-
-
-def _overlap(one: str, other: str) -> float:
-    ours, theirs = one.split(), other.split()
-    shared = sum((Counter(ours) & Counter(theirs)).values())
-    if not shared:
-        return 0.0
-    precision, recall = shared / len(ours), shared / len(theirs)
-    return 2 * precision * recall / (precision + recall)
 
 
 @lru_cache(maxsize=4096)

@@ -53,7 +53,7 @@ from kgplatform.exchange.elements import (
     type_of,
     write_lines,
 )
-from kgplatform.extract.schema import reserved_relationship
+from kgplatform.extract.schema import reserved
 from kgplatform.ingest.graph_state import graph_state, vector_options
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import literal, load_query, query_names
@@ -357,7 +357,7 @@ def write_csv(spool: Spool, path: Path) -> None:
     groups: dict[str, str] = {}  # the files of relationships, of which a user's type may not be fit to name one
     relationship_types: dict[str, Types] = {}
     for kind, types in spool.relationship_types.items():
-        groups[kind] = kind.lower().replace("_", "-") if reserved_relationship(kind) == kind else "relations"
+        groups[kind] = kind.lower().replace("_", "-") if reserved("relation", kind) == kind else "relations"
         mine = relationship_types.setdefault(groups[kind], {})
         for name, kinds in types.items():
             mine[name] = mine.get(name, set()) | kinds

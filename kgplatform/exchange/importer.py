@@ -52,13 +52,12 @@ from kgplatform.exchange.elements import (
     read_lines,
     type_of,
 )
-from kgplatform.extract.schema import reserved_label, reserved_relationship
+from kgplatform.extract.schema import reserved
 from kgplatform.ingest.bulk import NODES, RELATIONSHIPS
 from kgplatform.ingest.graph_state import (
     FORMAT_VERSION,
     define_indexes,
     define_keys,
-    drop_unfit_vector_indexes,
     drop_vector_indexes,
 )
 from kgplatform.ingest.settle import settle
@@ -183,7 +182,7 @@ def _begun(store: Store, contents: Contents, digest: str, merge: bool) -> _Work:
     if merges:
         begun["format"] = min(begun["format"], state.get("format", begun["format"]))  # what either lacks is made
     elif len(contents.kinds) < _FILLED_AT_ONCE:
-        drop_unfit_vector_indexes(store, begun["embeddingDimension"])
+        drop_vector_indexes(store, but=begun["embeddingDimension"])
     else:
         drop_vector_indexes(store)
     marked = {"importing": next(key for key, is_merge in marks.items() if is_merge == merges), "imported": 0}
@@ -507,8 +506,8 @@ class _Check:
 
     def _take_relationship(self, place: str, relationship: Relationship) -> None:
         self._end_nodes()
-        reserved = reserved_relationship(relationship.type)
-        if not is_name(relationship.type) or reserved not in (None, relationship.type):
+        ours = reserved("relation", relationship.type)
+        if not is_name(relationship.type) or ours not in (None, relationship.type):
             raise self._fault(place, f"has a type that cannot be used: {relationship.type[:80]!r}")
         if fault := _fault_of_types(relationship.type, relationship.properties):
             raise self._fault(place, fault)
@@ -563,7 +562,7 @@ def _fault_of_node(node: Node) -> str | None:
     if "Entity" in node.labels and kinds != ["KeyElement"]:
         return "is an Entity, but no KeyElement"
     for label in node.labels:
-        if not is_name(label) or reserved_label(label) not in (None, label):
+        if not is_name(label) or reserved("entity", label) not in (None, label):
             return f"has a label that cannot be used: {label[:80]!r}"
     if not 0 < len(node.id) <= _LONGEST_ID or fault_of(node.id) or "id" in node.properties:
         return "has an id that cannot be used"

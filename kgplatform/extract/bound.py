@@ -63,7 +63,12 @@ def bound(extraction: Extraction, schema: Schema, mode: Mode) -> tuple[Extractio
         return item.in_schema or mode == "flexible"
 
     extraction, turned = put_right(extraction, schema)
-    entities = [_judge_entity(entity, schema) for entity in extraction.entities]
+    entities: list[tuple[ExtractedEntity, bool]] = []  # as the schema has each, and whether that renamed it
+    for entity in extraction.entities:
+        found = schema.entity(entity.type)
+        name = found.name if found is not None else entity.type or None
+        is_renamed = found is not None and name != entity.type
+        entities.append((replace(entity, type=name, in_schema=found is not None), is_renamed))
     if mode == "flexible":
         entities += [(entity, False) for entity in _unlisted(extraction)]
     listed: Listed = {}
@@ -105,15 +110,8 @@ def _called(items: Sequence[ExtractedItem], schema: Schema) -> dict[str, Counter
     return found
 
 
-def _judge_entity(entity: ExtractedEntity, schema: Schema) -> tuple[ExtractedEntity, bool]:
-    """The entity as the schema has it, and whether that renamed it."""
-    found = schema.entity(entity.type)
-    if found is None:
-        return replace(entity, type=entity.type or None, in_schema=False), False
-    return replace(entity, type=found.name, in_schema=True), found.name != entity.type
-
-
 def _judge_triple(triple: ExtractedTriple, schema: Schema, listed: Listed) -> tuple[ExtractedTriple, bool]:
+    """The triple as the schema has it, and whether that renamed it."""
     relation = schema.relation(triple.predicate)
     head, tail = listed.get(normalise_name(triple.subject)), listed.get(normalise_name(triple.object))
     if relation is None or not _fits(head) or not _fits(tail) or not relation.joins(head.type, tail.type):

@@ -11,6 +11,7 @@ server is asked for is bounded, so that a small model cannot run on; reading is 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, Field, GetJsonSchemaHandler, RootModel, model_validator
@@ -55,13 +56,12 @@ def passage_inputs(passage: Passage, document: Document) -> dict[str, str]:
     return {"fence": f"text-{node_id(passage.text)[:12]}", "title": title, "text": lines(passage.text)}
 
 
+@dataclass(eq=False)
 class LlmExtractor:
     """Asks a language model for everything that a passage says, in one call."""
 
+    chat: Chat
     name = "llm"
-
-    def __init__(self, chat: Chat) -> None:
-        self.chat = chat
 
     def extract(self, passage: Passage, document: Document, schema: Schema) -> Extraction:
         """What the model says that ``passage`` says. Raises ``ReplyError`` if the answer is unusable, or has nothing of

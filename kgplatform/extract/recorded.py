@@ -169,7 +169,11 @@ class Recordings:
             is_lines = _is_lines(path)
             entries = self._lines() if is_lines else self._whole()
             first = next(entries)
-            self.typed = _is_ours(first[1]) if is_lines else all(map(_is_ours, self._held))
+            self.typed = all(
+                isinstance(entry, Mapping)
+                and ("document" in entry or not any(key in entry for key in (*_OPEN_IE, "title")))
+                for entry in ([first[1]] if is_lines else self._held)
+            )
             for number, (where, entry) in enumerate(chain((first,), entries)):
                 for key in self._read(f"{path}, {where}", entry)[1]:
                     keys.append(hash64(key))
@@ -283,10 +287,6 @@ def _is_lines(path: Path) -> bool:
         except (ValueError, RecursionError):
             return False
         return "document" in entry or any(key in entry for key in _OPEN_IE) or next(filled, None) is not None
-
-
-def _is_ours(entry: Any) -> bool:
-    return isinstance(entry, Mapping) and ("document" in entry or not any(key in entry for key in (*_OPEN_IE, "title")))
 
 
 RecordedEntry = tuple[str, Sequence[str], Mapping[str, Any]]

@@ -406,14 +406,10 @@ def fault_of_name(name: str) -> str | None:
     return None
 
 
-def reserved_label(name: str) -> str | None:
-    """The platform's own label that an entity type of this name would take, or None."""
-    return _RESERVED["entity"].get(type_key(name))
-
-
-def reserved_relationship(name: str) -> str | None:
-    """The platform's own relationship type that a relation of this name would take, or None."""
-    return _RESERVED["relation"].get(type_key(name))
+def reserved(kind: TypeKind, name: str) -> str | None:
+    """The platform's own label or relationship type that an entity type or a relation of this name would take, or
+    None."""
+    return _RESERVED[kind].get(type_key(name))
 
 
 _RESERVED: dict[TypeKind, dict[str, str]] = {

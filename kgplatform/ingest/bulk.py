@@ -23,7 +23,8 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from itertools import chain, repeat
 from pathlib import Path
@@ -40,7 +41,7 @@ from kgplatform.ingest.window import Tools
 from kgplatform.ingest.write import Statement
 from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.server import LocalNeo4j
-from kgplatform.neo4j.store import Row, Store
+from kgplatform.neo4j.store import Row
 from kgplatform.query import batches
 from kgplatform.settings import env_name
 
@@ -49,7 +50,7 @@ _SPACE = 4
 _GB = 1e9
 
 
-class FirstBuild:
+class FirstBuild(AbstractContextManager["FirstBuild"]):
     """One ingest. ``spill`` takes what it writes, while it is one; ``note`` says in a sentence what was done.
 
     A context manager: at its end nothing is left on disk. ``turn`` is alone while it is one.
@@ -64,9 +65,6 @@ class FirstBuild:
         self._turn = turn
         self._open = ExitStack()
 
-    def __enter__(self) -> FirstBuild:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self._open.close()
 
@@ -78,7 +76,7 @@ class FirstBuild:
         least = 0 if self._tools.extractor.name == "llm" else self._tools.settings.bulk_import
         if self._folder.exists() and self._is_managed():
             shutil.rmtree(self._folder, ignore_errors=True)  # of one that was killed
-        if not least or not (_is_empty(self._tools.store) and self._turn.is_only):
+        if not least or not (self._tools.store.read("ingest/is_empty")[0]["empty"] and self._turn.is_only):
             return groups
         seen = self._open.enter_context(Spool[Group](self._home))
         passages = 0
@@ -134,7 +132,7 @@ class FirstBuild:
     def _import(self, files: GraphFiles) -> None:
         store, server = self._tools.store, LocalNeo4j(self._tools.settings)
         state = graph_state(store)
-        if not _is_empty(store):
+        if not store.read("ingest/is_empty")[0]["empty"]:
             raise StoreError(
                 "Another process wrote to the graph during its first build, and a bulk import would overwrite that. "
                 "Run the same command again: it adds to what is there."
@@ -158,10 +156,6 @@ class FirstBuild:
             )
 
 
-def _is_empty(store: Store) -> bool:
-    return bool(store.read("ingest/is_empty")[0]["empty"])
-
-
 _KEYS = {
     "ingest/documents": "id",
     "ingest/metadata": "id",
@@ -181,11 +175,11 @@ VALUES = "values"
 """The rows of attributes once more, by the node of the value: several facts may give the same one."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class Spill:
     """Takes statements as a ``Writer`` does. ``shards`` has their rows, by the names of the statements."""
 
-    def __init__(self, shards: Shards) -> None:
-        self.shards = shards
+    shards: Shards
 
     def put(self, statements: Sequence[Statement]) -> None:
         """Keep the rows of ``statements``."""
@@ -298,6 +292,7 @@ class GraphFiles:
             name: Table(folder, name, kind, ":START_ID,:END_ID", columns)
             for name, (kind, columns) in RELATIONSHIPS.items()
         }
+        self._all = (*self._nodes.values(), *self._relationships.values())
         self.nodes = 0
 
     @property
@@ -309,7 +304,7 @@ class GraphFiles:
     @property
     def size(self) -> int:
         """Bytes of all files, once they are written."""
-        return sum((self._folder / table.name).stat().st_size for table in self._all())
+        return sum((self._folder / table.name).stat().st_size for table in self._all)
 
     def write(self) -> None:
         """Write every kind of node after those that its relationships lead to."""
@@ -320,7 +315,14 @@ class GraphFiles:
             self.nodes = documents.end
             passages = self._passages(documents)
             elements = self._elements()
-            values = self._values(elements)
+            values = Numbers(self.nodes)
+            for rows in self._shards.parts(VALUES):
+                said = {
+                    row["attributeId"]: {**row, "id": row["attributeId"], "name": row["attributeName"]} for row in rows
+                }
+                new = self._number("attributes", values, said)
+                self._pairs("has-attribute", elements.of([row["subjectId"] for row in new.values()]), new)
+            self.nodes = values.end
             self._links("ingest/mentions", "named-by", (elements, "element"), (passages, "passage"))
             for rows in self._shards.parts("ingest/triples"):
                 self._triples(rows, elements, passages)
@@ -338,11 +340,8 @@ class GraphFiles:
             self.nodes = types.end
             self._links("ingest/proposed", "proposed", (passages, "passage"), (types, "id"))
         finally:
-            for table in self._all():
+            for table in self._all:
                 table.close()
-
-    def _all(self) -> Iterator[Table]:
-        return chain(self._nodes.values(), self._relationships.values())
 
     def _passages(self, documents: Numbers) -> Numbers:
         passages = Numbers(self.nodes)
@@ -364,7 +363,8 @@ class GraphFiles:
             new = self._number("passages", passages, whole)
             self._pairs("from-document", new, documents.of([row["document_id"] for row in new.values()]))
         self._links("ingest/next_passages", "next-chunk", (passages, "id"), (passages, "next"))
-        return self._counted(passages)
+        self.nodes = passages.end
+        return passages
 
     def _elements(self) -> Numbers:
         elements = Numbers(self.nodes)
@@ -381,15 +381,8 @@ class GraphFiles:
                 if "type" in row:
                     known[id_] = {**row, ":LABEL": ["Entity", "KeyElement", "Pending", *row["labels"]]}
             self._number("entities", elements, known, others="key-elements")
-        return self._counted(elements)
-
-    def _values(self, elements: Numbers) -> Numbers:
-        values = Numbers(self.nodes)
-        for rows in self._shards.parts(VALUES):
-            said = {row["attributeId"]: {**row, "id": row["attributeId"], "name": row["attributeName"]} for row in rows}
-            new = self._number("attributes", values, said)
-            self._pairs("has-attribute", elements.of([row["subjectId"] for row in new.values()]), new)
-        return self._counted(values)
+        self.nodes = elements.end
+        return elements
 
     def _triples(self, rows: Sequence[Row], elements: Numbers, passages: Numbers) -> None:
         new = self._facts("facts", "triple", rows, passages)
@@ -415,10 +408,6 @@ class GraphFiles:
             some = {at: row for at, row in new.items() if is_other is None or (":LABEL" not in row) == is_other}
             self._nodes[name].add(((at,) for at in some), some.values())
         return new
-
-    def _counted(self, numbers: Numbers) -> Numbers:
-        self.nodes = numbers.end
-        return numbers
 
     def _pairs(self, table: str, starts: Iterable[int], ends: Iterable[int]) -> None:
         self._relationships[table].add(zip(starts, ends, strict=True))
@@ -472,14 +461,10 @@ class Numbers:
         if not ids:
             return []
         if self._ids is None:
-            self._ids, self._parts = _as_array(b"".join(self._parts)), []
-        wanted = _as_array(bytes.fromhex("".join(ids)))
+            self._ids, self._parts = np.frombuffer(b"".join(self._parts), "S16"), []
+        wanted = np.frombuffer(bytes.fromhex("".join(ids)), "S16")
         places = np.minimum(np.searchsorted(self._ids, wanted), max(0, self._count - 1))
         if not self._count or not np.array_equal(self._ids[places], wanted):
             raise KeyError("A relationship leads to a node that was not written.")
         found: list[int] = (places + self._first).tolist()
         return found
-
-
-def _as_array(ids: bytes) -> NDArray[np.bytes_]:
-    return np.frombuffer(ids, "S16")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -16,7 +16,7 @@ from kgplatform.concurrency.system import path_of
 from kgplatform.concurrency.threads import Stop
 from kgplatform.concurrency.workers import BoundedCalls, LocalWorkers
 from kgplatform.errors import InputError
-from kgplatform.ingest.write import Sink, Writer, document_statements, metadata_statements, remove, waiting_statements
+from kgplatform.ingest.write import Sink, Writer, document_statements, remove, update_statements
 from kgplatform.neo4j.store import Store
 from kgplatform.records import Document, GoneFile, MetadataValue, Passage, Progress, SkippedFile, metadata_of
 from kgplatform.settings import Settings
@@ -272,7 +272,7 @@ def check_prune(store: Store, paths: Sequence[str | Path]) -> None:
     """Raise ``InputError`` where a folder has no file at all, but the graph has documents of it. More often than not
     its disk is not mounted, and what a model read of them was paid for."""
     for folder, is_empty in named_folders(paths):
-        if is_empty and store.read("ingest/files_beneath", folder=_beneath(folder)):
+        if is_empty and store.read("ingest/files_beneath", folder=f"{folder.as_uri().rstrip('/')}/"):
             raise InputError(
                 f"{folder} has no files, but the graph has documents from it. To remove them, run `kgplatform remove "
                 f"{folder}`."
@@ -282,8 +282,16 @@ def check_prune(store: Store, paths: Sequence[str | Path]) -> None:
 def gone_files(store: Store, paths: Sequence[str | Path], *, prune: bool, progress: Progress) -> list[GoneFile]:
     """The files beneath the folders of ``paths`` that are gone; with ``prune``, their documents are removed."""
     folders = [folder for folder, _ in named_folders(paths)]
-    known = {row["source"] for folder in folders for row in store.read("ingest/files_beneath", folder=_beneath(folder))}
-    sources = sorted(filter(_is_gone, known))
+    beneath = [f"{folder.as_uri().rstrip('/')}/" for folder in folders]
+    known = {row["source"] for each in beneath for row in store.read("ingest/files_beneath", folder=each)}
+    sources = []
+    for source in sorted(known):
+        try:
+            path_of(source).stat()
+        except (FileNotFoundError, NotADirectoryError):
+            sources.append(source)
+        except OSError:  # where a folder cannot be entered, or a server does not answer, nobody knows
+            continue
     rows = store.read("ingest/gone_files", sources=sources) if sources else []
     rows.sort(key=lambda row: str(row["source"]))
     asked = {"texts": sorted({row["sha256"] for row in rows}), "gone": sources, "most": _COPIES}
@@ -318,21 +326,8 @@ def _nearest(gone: str, sources: Sequence[str]) -> str | None:
     return _shown(max(sources, key=near)) if sources else None
 
 
-def _beneath(folder: Path) -> str:
-    return folder.as_uri().rstrip("/") + "/"
-
-
 def _shown(source: str) -> str:
     return os.fsencode(path_of(source)).decode("utf-8", "replace")
-
-
-def _is_gone(source: str) -> bool:
-    """Where a folder cannot be entered, or a server does not answer, nobody knows."""
-    try:
-        path_of(source).stat()
-    except OSError as error:
-        return isinstance(error, FileNotFoundError | NotADirectoryError)
-    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,7 +339,7 @@ class Planned:
     passages: tuple[Passage | str, ...]
 
 
-class Plan:
+class Plan(AbstractContextManager["Plan"]):
     """Documents in the order of their files, and how many there are. Iterating reads them from disk.
 
     ``verdicts`` counts documents as "added", "changed" and "unchanged"; ``pending`` counts passages to read,
@@ -356,9 +351,6 @@ class Plan:
         self.verdicts = Counter[str]()
         self.removed = self.passages = self.pending = self.again = self.unread = self.characters = 0
         self._spool: Spool[Planned] = Spool(folder)
-
-    def __enter__(self) -> Plan:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._spool.close()
@@ -409,6 +401,6 @@ def lay(store: Store, groups: Iterable[Group], plan: Plan, progress: Progress, s
             laid = document_statements(written, frozenset(other_texts)) if written else []
             again = [passage for each in group.documents if each.verdict == "reread" for passage in sorted(each.again)]
             described = [each.document for each in group.documents if each.described]
-            writer.put([*laid, *waiting_statements(again), *metadata_statements(described)])
+            writer.put([*laid, *update_statements(again, described)])
             plan.add(group)
     progress("documents", len(plan), len(plan))

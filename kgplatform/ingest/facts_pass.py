@@ -51,21 +51,21 @@ class FactsRead:
 def passages_without_facts(store: Store, request: str = "", documents: Iterator[str] | None = None) -> Iterator[Row]:
     """``id`` and ``tokens`` of the passages to read, of ``documents``, or of the whole graph, and whether they are left
     ``unread``: by ``facts_request``, if it is given."""
-    wanted = _all_documents(store) if documents is None else documents
-    while some := list(islice(wanted, _DOCUMENTS)):
+    after = ""
+    while True:
+        if documents is not None:
+            some = list(islice(documents, _DOCUMENTS))
+        else:
+            some = [row["id"] for row in store.read("ingest/document_ids", after=after, limit=_DOCUMENTS)]
+        if not some:
+            return
         yield from store.read("ingest/passages_without_facts", documents=some, request=request)
+        after = some[-1]
 
 
 def lacks_facts(store: Store) -> bool:
     """Whether some passage has no atomic facts from a model or a recording."""
     return any(True for _ in passages_without_facts(store))
-
-
-def _all_documents(store: Store) -> Iterator[str]:
-    after = ""
-    while rows := store.read("ingest/document_ids", after=after, limit=_DOCUMENTS):
-        yield from (row["id"] for row in rows)
-        after = rows[-1]["id"]
 
 
 def read_facts_of_passages(tools: Tools, chat: Chat, turn: Pass, plan: Plan | None) -> FactsRead:
@@ -91,7 +91,14 @@ def read_facts_of_passages(tools: Tools, chat: Chat, turn: Pass, plan: Plan | No
             commits.give_way()
             texts = store.read("ingest/passage_texts", ids=some)
             known = {row["passage"]["id"]: row for row in texts}
-            for (passage, document), outcome in reader.read([_item(row) for row in known.values()], work):
+            items: list[Item] = [
+                (
+                    Passage(document_id=row["document"], **row["passage"]),
+                    Document(row["document"], row["title"], "", "", "", ""),
+                )
+                for row in known.values()
+            ]
+            for (passage, document), outcome in reader.read(items, work):
                 if isinstance(outcome, FailedPassage):
                     failed = {"factsFailure": outcome.reason, "factsUnreadBy": request if outcome.is_final else None}
                     commits.put({"id": passage.id, "state": failed})
@@ -104,11 +111,6 @@ def read_facts_of_passages(tools: Tools, chat: Chat, turn: Pass, plan: Plan | No
     unnamed, whole = sum(map(Counter.total, left_out.values())), total + unread[True]
     read_now = (whole, read, facts, unnamed, left_out, unread[True], malformed)
     return FactsRead(*read_now, reader.failed, reader.stopped)
-
-
-def _item(row: Row) -> Item:
-    document = Document(row["document"], row["title"], "", "", "", "")
-    return Passage(document_id=document.id, **row["passage"]), document
 
 
 def _put_facts(

@@ -70,7 +70,7 @@ def define_graph(store: Store, embedder: Embedder) -> None:
     define_keys(store)
     bring_up_to_date(store)
     if "embeddingModel" not in graph_state(store):
-        drop_unfit_vector_indexes(store, embedder.dimension)
+        drop_vector_indexes(store, but=embedder.dimension)
     record_embedder(store, embedder, reembedding=False)
 
 
@@ -120,7 +120,7 @@ def bring_up_to_date(store: Store) -> None:
         told = [{"id": row["document"], "language": language_of(row["text"]) or None} for row in firsts]
         store.write(("ingest/document_languages", {"rows": told}), ("ingest/passage_words", {"rows": word_rows(rows)}))
     _define(store, {f"neo4j/schema/fulltext_{kind}": {} for kind in ("chunk_words", "chunk_exact")})
-    await_indexes(store)
+    store.define("neo4j/schema/await_indexes", seconds=_INDEX_SECONDS)
     store.write(set_state(format=FORMAT_VERSION))
 
 
@@ -153,31 +153,21 @@ def define_keys(store: Store) -> None:
     _define(store, {name: {} for name in query_names("neo4j/schema") if name.startswith(keys)})
 
 
-def define_indexes(store: Store, dimension: int, more: Sequence[str] = ()) -> None:
-    """The indexes that retrieval needs, online. ``more``: "community" and "page", where the graph has those."""
-    kinds = ("chunk", "fact", "entity", "element", *more)
-    fulltext: dict[str, Parameters] = {
-        f"neo4j/schema/fulltext_{kind}": {}
-        for kind in ("chunk", "chunk_words", "chunk_exact", "entity", "entity_words")
+def define_indexes(
+    store: Store,
+    dimension: int,
+    more: Sequence[str] = (),
+    *,
+    vectors: Sequence[str] = ("chunk", "fact", "entity", "element"),
+    words: Sequence[str] = ("chunk", "chunk_words", "chunk_exact", "entity", "entity_words"),
+) -> None:
+    """The indexes that retrieval needs, online: of ``vectors``, and in full text of ``words``. ``more``: "community"
+    and "page", where the graph has those."""
+    statements: dict[str, Parameters] = {
+        f"neo4j/schema/vector_{kind}": {"options": vector_options(kind, dimension)} for kind in (*vectors, *more)
     }
-    _define(store, _of_vectors(kinds, dimension) | fulltext)
-    await_indexes(store)
-
-
-def define_word_index(store: Store) -> None:
-    """The index that finds names with one word more, online."""
-    _define(store, {"neo4j/schema/fulltext_entity_words": {}})
-    await_indexes(store)
-
-
-def define_vector_indexes(store: Store, kinds: Iterable[str], dimension: int) -> None:
-    """The vector indexes of kinds of nodes, online."""
-    _define(store, _of_vectors(kinds, dimension))
-    await_indexes(store)
-
-
-def _of_vectors(kinds: Iterable[str], dimension: int) -> dict[str, Parameters]:
-    return {f"neo4j/schema/vector_{kind}": {"options": vector_options(kind, dimension)} for kind in kinds}
+    _define(store, statements | {f"neo4j/schema/fulltext_{kind}": {} for kind in words})
+    store.define("neo4j/schema/await_indexes", seconds=_INDEX_SECONDS)
 
 
 def _define(store: Store, statements: Mapping[str, Parameters]) -> None:
@@ -189,25 +179,15 @@ def _define(store: Store, statements: Mapping[str, Parameters]) -> None:
             store.define(statement, **parameters)
 
 
-def await_indexes(store: Store) -> None:
-    """Wait until all indexes are online."""
-    store.define("neo4j/schema/await_indexes", seconds=_INDEX_SECONDS)
-
-
 def vector_options(kind: str, dimension: int) -> dict[str, Any]:
     """How the vector index of a kind of node ("chunk", "fact" …) is made."""
     return {"indexConfig": {**_VECTOR_INDEX, **(_CLOSE if kind == "chunk" else _LIGHT), "vector.dimensions": dimension}}
 
 
-def drop_vector_indexes(store: Store) -> None:
-    """Take away the vector indexes, whose form depends on the embedding model."""
+def drop_vector_indexes(store: Store, *, but: int | None = None) -> None:
+    """Take away the vector indexes, whose form depends on the embedding model; with ``but``, those of another dimension
+    alone, which a graph of another model has left: whoever deletes all nodes leaves the indexes."""
+    left = {} if but is None else {row["name"]: row["dimension"] for row in store.read("ingest/vector_dimensions")}
     for kind in _VECTOR_KINDS:
-        store.define(f"neo4j/schema/drop_vector_{kind}")
-
-
-def drop_unfit_vector_indexes(store: Store, dimension: int) -> None:
-    """Take away what a graph of another model has left: whoever deletes all nodes leaves the indexes."""
-    left = {row["name"]: row["dimension"] for row in store.read("ingest/vector_dimensions")}
-    for kind in _VECTOR_KINDS:
-        if left.get(f"{kind}_embedding", dimension) != dimension:
+        if but is None or left.get(f"{kind}_embedding", but) != but:
             store.define(f"neo4j/schema/drop_vector_{kind}")

@@ -24,7 +24,7 @@ import numpy as np
 from kgplatform.concurrency.spans import Stopwatch
 from kgplatform.concurrency.workers import bounded_calls, open_workers
 from kgplatform.errors import InputError, ModelError
-from kgplatform.extract.schema import Expansion, Schema
+from kgplatform.extract.schema import Expansion
 from kgplatform.ingest.bulk import FirstBuild
 from kgplatform.ingest.compare import NewLanguages, Plan, check_prune, compare, gone_files, lay
 from kgplatform.ingest.facts_pass import BY_PASS, FactsRead, read_facts_of_passages
@@ -52,7 +52,7 @@ from kgplatform.shown import Shown
 from kgplatform.sources.load import named_folders
 from kgplatform.sources.objects import Texts
 from kgplatform.text import clipped, hash64
-from kgplatform.text.languages import language_names
+from kgplatform.text.languages import NAMES
 
 _COUNTED_AT_ONCE = 500
 _MOST_LEFT_OUT = 1000
@@ -202,7 +202,7 @@ def ingest(
             report = replace(report, **_counts(tools.store, plan))
         tools.progress("counting", 1, 1)
         report.notes.extend(_note_on_languages(tools, languages))
-    return _finished(report, tools, watch)
+    return replace(report, usage=tools.ledger.by_stage(), seconds={**watch.seconds, "total": watch.total()})
 
 
 def _report(tools: Tools, plan: Plan, read: PassagesRead, before: Row, gone: list[GoneFile]) -> IngestReport:
@@ -247,7 +247,8 @@ def ingest_facts(tools: Tools, turn: Pass) -> IngestReport:
     report = IngestReport(BY_PASS, tools.schema.name, tools.mode, unnamed=facts.unnamed, malformed=facts.malformed)
     report = replace(report, left_out=_commonest(facts.left_out))
     report = _with_vectors(report, settle(tools.store, tools.embedder, tools.settings, tools.progress), watch)
-    return _finished(_with_facts(report, facts, "the graph"), tools, watch)
+    report = _with_facts(report, facts, "the graph")
+    return replace(report, usage=tools.ledger.by_stage(), seconds={**watch.seconds, "total": watch.total()})
 
 
 def _with_vectors(report: IngestReport, done: Settled, watch: Stopwatch) -> IngestReport:
@@ -266,10 +267,6 @@ def _with_facts(report: IngestReport, facts: FactsRead, where: str) -> IngestRep
         stopped=facts.stopped,
         notes=report.notes + notes,
     )
-
-
-def _finished(report: IngestReport, tools: Tools, watch: Stopwatch) -> IngestReport:
-    return replace(report, usage=tools.ledger.by_stage(), seconds={**watch.seconds, "total": watch.total()})
 
 
 def _commonest(left_out: Mapping[str, Counter[str]]) -> dict[str, dict[str, int]]:
@@ -301,7 +298,7 @@ def _notes_on_others(tools: Tools, before: Row, done: int) -> list[str]:
     """Says so if passages that stay as they are were read in another way than this ingest reads."""
     if not done or "extractor" not in before:
         return []
-    now = _as_json(tools.schema)
+    now = json.dumps(tools.schema.to_dict(), ensure_ascii=False)
     if (before["extractor"], before["schema"], before["mode"]) == (tools.extractor.name, now, tools.mode):
         return []
     last, is_other = json.loads(before["schema"])["name"], before["schema"] != now
@@ -320,12 +317,14 @@ def _note_on_languages(tools: Tools, languages: NewLanguages) -> list[str]:
     new = languages.codes
     if not new:
         return []
-    told = [] if languages.are_told else [_TOLD.format(language_names(new))]
+    *first, last = [NAMES.get(code, code) for code in new]
+    named = f"{', '.join(first)} and {last}" if first else last
+    told = [] if languages.are_told else [_TOLD.format(named)]
     if not knows_english_only(tools.embedder):
         return told
     return [
         *told,
-        f"Some documents are in {language_names(new)}, and the embedding model supports English only: a search finds "
+        f"Some documents are in {named}, and the embedding model supports English only: a search finds "
         f"them by words, not by meaning. To search by meaning too, set KGPLATFORM_EMBEDDER={MULTILINGUAL} and run "
         "`kgplatform reembed`.",
     ]
@@ -334,7 +333,7 @@ def _note_on_languages(tools: Tools, languages: NewLanguages) -> list[str]:
 def _record(tools: Tools) -> None:
     """Record how the graph was read, with the schema as it has become."""
     state = {
-        "schema": _as_json(tools.schema),
+        "schema": json.dumps(tools.schema.to_dict(), ensure_ascii=False),
         "expansions": _expansions(tools),
         "chunkTokens": tools.settings.passage_tokens,
         "extractor": tools.extractor.name,
@@ -342,10 +341,6 @@ def _record(tools: Tools) -> None:
         "schemaChosen": None,
     }
     tools.store.write(set_state(**state))
-
-
-def _as_json(schema: Schema) -> str:
-    return json.dumps(schema.to_dict(), ensure_ascii=False)
 
 
 def _expansions(tools: Tools) -> str:

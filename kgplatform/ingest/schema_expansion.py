@@ -111,7 +111,7 @@ class KnownGrowth:
     def proposed_by(self, passages: Sequence[str]) -> list[Proposed]:
         """What passages of the graph proposed when they were read."""
         rows = self._store.read("ingest/proposals_of", passages=passages) if passages else []
-        return [_proposed(row) for row in rows]
+        return [(row["passage"], row["document"], [proposal_of(row)]) for row in rows]
 
     def _grow(self) -> None:
         self.expansions = self._growth.expansions()
@@ -125,12 +125,7 @@ class KnownGrowth:
             with closing(rows) as found:
                 for row in chain.from_iterable(found):
                     if row["document"] not in self._without:
-                        self._growth.add(*_proposed(row))
-
-
-def _proposed(row: Row) -> Proposed:
-    """What a row of ``ingest/proposals`` says."""
-    return row["passage"], row["document"], [proposal_of(row)]
+                        self._growth.add(row["passage"], row["document"], [proposal_of(row)])
 
 
 _AT_ONCE = 500

@@ -23,8 +23,6 @@ from kgplatform.ingest.graph_state import (
     bring_up_to_date,
     define_indexes,
     define_keys,
-    define_vector_indexes,
-    define_word_index,
     drop_vector_indexes,
     graph_state,
     record_embedder,
@@ -126,7 +124,7 @@ def embed_pending(
     with vectors.watch.stage("vectors"):
         vectors.complete(kind)
     with vectors.watch.stage("indexes"):
-        define_vector_indexes(store, ["community" if kind == "communities" else "page"], embedder.dimension)
+        define_indexes(store, embedder.dimension, vectors=["community" if kind == "communities" else "page"], words=())
     return vectors.settled()
 
 
@@ -263,9 +261,9 @@ def join_likes(store: Store, dimension: int, same_as: float, same_form: float, t
     progress("finding similar names", 0, total)
     (there,) = store.read("ingest/elements_there")
     if there["plain"]:  # only plain ones take vectors to join, and an index
-        define_vector_indexes(store, ("entity", "element"), dimension)
+        define_indexes(store, dimension, vectors=("entity", "element"), words=())
     if there["joined"]:
-        define_word_index(store)
+        define_indexes(store, dimension, vectors=(), words=["entity_words"])
     done = 0
     with closing(store.read_batches("ingest/unjoined_elements", _BATCH)) as found:
         for rows in found:

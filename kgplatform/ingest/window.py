@@ -20,7 +20,7 @@ import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import count, groupby, islice
@@ -395,7 +395,7 @@ def _reader(
     yield shared, shared.begin, ahead
 
 
-class PassageReader(Generic[T]):
+class PassageReader(AbstractContextManager["PassageReader[T]"], Generic[T]):
     """Does a piece of work for each passage, ``workers`` at once, or one by one on this thread if that is None.
 
     ``failed`` are those that it could not be done for; ``stopped`` says why no more are read, if so. ``stop`` ends it
@@ -411,9 +411,6 @@ class PassageReader(Generic[T]):
         self._numbers = count(1)
         self._breaker = Breaker("passages", "read")
         self._stop = stop
-
-    def __enter__(self) -> PassageReader[T]:
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._halt.set()
@@ -573,7 +570,7 @@ class SharedReader:
                 self._advance(next(self._numbers))
 
 
-class Commits:
+class Commits(AbstractContextManager["Commits"]):
     """What was read since the last commit, which ``writer`` gets as one transaction with the mark of what is done.
 
     ``turn`` gives way to passes that must be alone when all that was read is written. ``replaces``: what passages said
@@ -587,9 +584,6 @@ class Commits:
         self._writer, self._turn, self._replaces = writer, turn, replaces
         self._gave_way = False
         self._clear()
-
-    def __enter__(self) -> Commits:
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None or issubclass(kind, StoppedError):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -58,15 +59,6 @@ def document_statements(
     ]
 
 
-def metadata_statements(documents: Sequence[Document]) -> list[Statement]:
-    """The statements that write what else is known of documents, in place of what was known."""
-    rows = [
-        {"id": each.id, "metadata": {METADATA + name: value for name, value in each.metadata.items()}}
-        for each in documents
-    ]
-    return _slices("ingest/metadata", rows)
-
-
 Replaced = Literal["facts", "everything"]
 """What a passage said before that what it says now takes the place of: its atomic facts, or all of it."""
 
@@ -111,10 +103,18 @@ def _taken_away(passages: Sequence[str]) -> list[Statement]:
     ]
 
 
-def waiting_statements(passages: Sequence[str]) -> list[Statement]:
-    """The statements that record that passages are to be read. What they said before stays until they are."""
+def update_statements(again: Sequence[str], described: Sequence[Document]) -> list[Statement]:
+    """The statements that record that the passages ``again`` are to be read again, which say until then what they said
+    before, and those that write the metadata of ``described`` in place of what was known."""
     waiting = {"state": "pending", **dict.fromkeys(("failure", "unreadBy", "factsFailure", "factsUnreadBy"))}
-    return _slices("ingest/passage_states", [{"id": id_, "state": waiting} for id_ in passages])
+    metadata = [
+        {"id": each.id, "metadata": {METADATA + name: value for name, value in each.metadata.items()}}
+        for each in described
+    ]
+    return [
+        *_slices("ingest/passage_states", [{"id": id_, "state": waiting} for id_ in again]),
+        *_slices("ingest/metadata", metadata),
+    ]
 
 
 def _slices(name: str, rows: Sequence[Row]) -> list[Statement]:
@@ -141,7 +141,7 @@ class Sink(Protocol):
     def put(self, statements: list[Statement]) -> None: ...
 
 
-class Writer:
+class Writer(AbstractContextManager["Writer"]):
     """Writes transactions in the order given, on a thread of its own, so that the next is prepared meanwhile.
 
     A failed write is raised by a later ``put``, or on leaving the ``with`` block, and what waits is given up. What was
@@ -153,9 +153,6 @@ class Writer:
         self._ahead = ahead
         self._pool = ThreadPoolExecutor(1, "writing")
         self._writes: deque[Future[object]] = deque()
-
-    def __enter__(self) -> Writer:
-        return self
 
     def __exit__(self, *_: object) -> None:
         with self._pool:

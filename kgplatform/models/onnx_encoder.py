@@ -323,20 +323,15 @@ class OnnxEncoder:
         if len(groups) == 1:
             run(groups[0])
         else:
-            side_by_side([partial(run, group) for group in groups], _cores())
+            cores = os.environ.get("OMP_NUM_THREADS", "")  # so a cluster says how many a worker may use
+            if not cores.isdecimal() or not int(cores):
+                cores = str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+            side_by_side([partial(run, group) for group in groups], int(cores))
         if len(windows) == len(texts):
             return out
         sums = np.zeros((len(texts), WIDTH), dtype=np.float32)
         np.add.at(sums, owners, out)
         return unit(sums)
-
-
-def _cores() -> int:
-    """Processors that may be used. A cluster says with ``OMP_NUM_THREADS`` how many a worker has."""
-    said = os.environ.get("OMP_NUM_THREADS", "")
-    if said.isdecimal() and int(said):
-        return int(said)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def unit(rows: Vectors) -> Vectors:

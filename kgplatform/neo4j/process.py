@@ -190,21 +190,20 @@ def stop(record: ServerRecord, *, at_once: bool = False) -> bool:
 def choose_ports(remembered: Ports | None, usual: Ports, avoid: frozenset[int] = frozenset()) -> Ports:
     """The remembered ports if they are free, else the usual ones or the next free ones after them."""
     before = remembered or usual
-    return Ports(_free_port(before.bolt, usual.bolt, avoid), _free_port(before.http, usual.http, avoid))
+    chosen: list[int] = []
+    for preferred, first in ((before.bolt, usual.bolt), (before.http, usual.http)):
+        candidates = (preferred, *range(first, first + _SPAN))
+        port = next((each for each in candidates if each not in avoid and _is_free(each)), None)
+        if port is None:
+            with socket.create_server(("127.0.0.1", 0)) as any_port:
+                port = int(any_port.getsockname()[1])
+        chosen.append(port)
+    return Ports(*chosen)
 
 
 def await_free(port: int) -> None:
     """Return when ``port`` is free, or after some seconds: the system keeps one for a moment whose owner was killed."""
     comes_true(lambda: _is_free(port), _PORT_TIMEOUT)
-
-
-def _free_port(preferred: int, usual: int, avoid: frozenset[int]) -> int:
-    candidates: list[int] = [preferred, *range(usual, usual + _SPAN)]
-    for port in candidates:
-        if port not in avoid and _is_free(port):
-            return port
-    with socket.create_server(("127.0.0.1", 0)) as any_port:
-        return int(any_port.getsockname()[1])
 
 
 def _is_free(port: int) -> bool:

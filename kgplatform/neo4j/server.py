@@ -195,8 +195,7 @@ class LocalNeo4j:
         record = own_record(self._home)
         if record is not None:
             self._report("Stopping Neo4j …")
-            self._stop(record)
-        self._forget_record()
+        self._stop(record)
         return record is not None
 
     def replace_database(self, nodes: Files, relationships: Files, folder: Path, stopping: Stop = NEVER) -> Connection:
@@ -396,15 +395,12 @@ class LocalNeo4j:
         if failed:
             raise self._start_error(find_fault(failed + text), last_reason(text))
 
-    def _stop(self, record: ServerRecord) -> None:
+    def _stop(self, record: ServerRecord | None) -> None:
         # One that has panicked would append what it could not write, as it ends, to a log that is unreadable then.
-        if not stop(record, at_once=self._has_panicked(record)):
+        if record is not None and not stop(record, at_once=self._has_panicked(record)):
             raise ServerError(
                 f"The server (process {record.pid}) cannot be stopped; it may be another user's (log: {self.log})."
             )
-        self._forget_record()
-
-    def _forget_record(self) -> None:
         with suppress(OSError):  # on a disk that cannot be written it stays, and is of a process that is gone
             self._record_file.unlink(missing_ok=True)
 

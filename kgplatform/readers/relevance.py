@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from kgplatform.records import Answer, FoundFact, FoundPassage, Quote, SearchResult
 from kgplatform.text.languages import ENGLISH, language_of, stems
@@ -88,8 +88,14 @@ def judged(
     """
     lines = [_lines(passage) for passage in result.passages[:_MOST]]
     asked = Asked.among(question, [line.stems for each in lines for line in each])
-    best = [_best(each, passage.title, asked) for each, passage in zip(lines, result.passages, strict=False)]
-    passages = [replace(each, sentence=quote) for each, quote in zip(result.passages, best, strict=False)]
+    passages = []
+    for passage, each in zip(result.passages, lines, strict=False):
+        # Its first sentence that shares most with the question. Words of the title count only where nothing else is
+        # shared: all of the text is about that ("He died in 1892").
+        beside = asked.without(stems_of(passage.title))
+        counted = beside if any(_worth(line, beside) for line in each) else asked
+        best = max(each, key=partial(_worth, asked=counted), default=None)
+        passages.append(replace(passage, sentence=best.quote if best and _worth(best, counted) > 0 else None))
     fits: bool | None = None
     if embedder in _RELEVANCE and language_of(question) in ("", ENGLISH):  # as the calibration is
         least_relevance = FITS if result.missing is None else FITS_IF_MISSING if result.missing else FITS_IF_HELD
@@ -145,15 +151,6 @@ def _lines(passage: FoundPassage) -> list[_Line]:
         quote = Quote(words, start, passage.start + place.end, passage.location_at(start))
         found.append(_Line(quote, stems_of(words, language)))
     return found
-
-
-def _best(lines: Sequence[_Line], title: str, asked: Asked) -> Quote | None:
-    """The first of those that share most with the question. Words of the title count only where nothing else is shared:
-    all of the text is about that ("He died in 1892")."""
-    beside = asked.without(stems_of(title))
-    counted = beside if any(_worth(line, beside) for line in lines) else asked
-    best = max(lines, key=lambda line: _worth(line, counted), default=None)
-    return best.quote if best and _worth(best, counted) > 0 else None
 
 
 def _shares(lines: Sequence[Sequence[_Line]], passages: Sequence[FoundPassage], asked: Asked) -> list[float]:

@@ -96,7 +96,10 @@ def why_not(made: str, question: str, earlier: Sequence[Exchange]) -> str:
         return "it asks nothing"
     if made.casefold() in {tidy(each.question).casefold() for each in earlier if each.answer}:
         return "it is an earlier question"
-    if _goes_on(made) and not _goes_on(asked):
+    goes_on, may_go_on = (
+        re.search(r"[?？؟]", text) is not None and _ASKS.search(text.rstrip(_EDGES)) is None for text in (made, asked)
+    )
+    if goes_on and not may_go_on:
         return "it goes on after the question"
     numbers, known = set(_NUMBER.findall(made)), set(_NUMBER.findall(asked))
     if lost := sorted(known - numbers):
@@ -105,7 +108,3 @@ def why_not(made: str, question: str, earlier: Sequence[Exchange]) -> str:
     if strange := sorted(numbers - known - set(_NUMBER.findall(told))):
         return f"nobody named {strange[0]}"
     return ""
-
-
-def _goes_on(text: str) -> bool:
-    return re.search(r"[?？؟]", text) is not None and _ASKS.search(text.rstrip(_EDGES)) is None

@@ -178,7 +178,7 @@ def _passages(store: Store, found: Found, top_k: int) -> tuple[FoundPassage, ...
     for some in batches(ranked, top_k + SPARE):
         rows = {row["id"]: row for row in store.read("search/passage_details", ids=some, vector=found.vector)}
         passages += [
-            found_passage(rows[id_], round(found.passages[id_], 6), _sorted(found.passage_routes, id_))
+            found_passage(rows[id_], round(found.passages[id_], 6), tuple(sorted(found.passage_routes.get(id_, ()))))
             for id_ in some
             if id_ in rows
         ]
@@ -193,7 +193,9 @@ def _facts_and_paths(store: Store, found: Found, top_k: int) -> tuple[tuple[Foun
     wanted = list(dict.fromkeys((*ids, *(fact for path in paths for fact in path.facts))))
     chosen = None if found.documents is None else list(found.documents)
     rows = store.read("search/fact_details", ids=wanted, places=CITATIONS, documents=chosen)
-    facts = {row["id"]: _fact(row, scores[row["id"]], _sorted(found.fact_routes, row["id"])) for row in rows}
+    facts = {
+        row["id"]: _fact(row, scores[row["id"]], tuple(sorted(found.fact_routes.get(row["id"], ())))) for row in rows
+    }
     found_paths = (
         FoundPath(
             entities=path.entities,
@@ -212,10 +214,6 @@ def _facts_and_paths(store: Store, found: Found, top_k: int) -> tuple[tuple[Foun
 def _fact(row: Row, score: float, routes: tuple[str, ...]) -> FoundFact:
     citations = tuple(map(Citation.of, row["places"]))
     return FoundFact(id=row["id"], text=row["text"], score=round(score, 6), routes=routes, citations=citations)
-
-
-def _sorted(routes: dict[str, set[str]], each: str) -> tuple[str, ...]:
-    return tuple(sorted(routes.get(each, ())))
 
 
 SPARE = 5

@@ -97,7 +97,10 @@ def fuse(graph: Neighbourhood) -> Scores:
     """Score everything in ``graph``; an entity's score is its PageRank."""
     graph = _spread_evenly(graph)
     passages = len(graph.passage_ids)
-    similarity = passage_similarity(graph)
+    # Cosine and BM25 (as a share of the best BM25) in one number; NaN where the cosine is unknown.
+    best = graph.passage_bm25.max(initial=0.0)
+    bm25 = graph.passage_bm25 / best if best > 0 else graph.passage_bm25
+    similarity: Floats = graph.cosine_share * graph.passage_cosine + (1 - graph.cosine_share) * bm25
     fact_weight = np.zeros(len(graph.fact_ids))
     fact_weight[graph.fact_seed] = softmax(graph.fact_cosine[graph.fact_seed], FACT_TEMPERATURE)
     starts = seeds(graph, similarity, fact_weight)
@@ -124,14 +127,6 @@ def best_first(scores: Floats, ids: Sequence[str]) -> list[int]:
     """Positions by descending score; equal scores stand in the order of their ids."""
     falling = (-scores).tolist()
     return sorted(range(len(ids)), key=lambda position: (falling[position], ids[position]))
-
-
-def passage_similarity(graph: Neighbourhood) -> Floats:
-    """Cosine and BM25 (as a share of the best BM25) in one number; NaN where the cosine is unknown."""
-    best = graph.passage_bm25.max(initial=0.0)
-    bm25 = graph.passage_bm25 / best if best > 0 else graph.passage_bm25
-    mixed: Floats = graph.cosine_share * graph.passage_cosine + (1 - graph.cosine_share) * bm25
-    return mixed
 
 
 def softmax(scores: Floats, temperature: float) -> Floats:
@@ -229,7 +224,10 @@ def transition(graph: Neighbourhood) -> csr_array:
     size = offset + len(graph.entity_ids)
     passages, entities = _unique_rows(graph.mentions).T
     rarity = np.log1p(graph.passage_total / np.maximum(graph.entity_passages, 1))
-    between = [_undirected(edges) + offset for edges in (graph.relations, graph.same_as)]
+    between: list[Indices] = []
+    for edges in (graph.relations, graph.same_as):  # each pair once, the smaller position first; no loops
+        ordered = np.sort(edges.reshape(-1, 2), axis=1)
+        between.append(_unique_rows(ordered[ordered[:, 0] < ordered[:, 1]]) + offset)
     heads = np.concatenate([passages, *(edges[:, 0] for edges in between)])
     tails = np.concatenate([entities + offset, *(edges[:, 1] for edges in between)])
     weights = np.concatenate([rarity[entities], *(np.ones(len(edges)) for edges in between)])
@@ -330,9 +328,3 @@ def _unique_rows(edges: Indices) -> Indices:
     width = second.max(initial=0) + 1
     numbers = np.sort(first * width + second)  # many times as fast as ``np.unique`` of rows
     return np.stack(np.divmod(numbers[np.diff(numbers, prepend=-1) > 0], width), axis=1)
-
-
-def _undirected(edges: Indices) -> Indices:
-    """Each pair once, smaller position first; no loops."""
-    ordered = np.sort(edges.reshape(-1, 2), axis=1)
-    return _unique_rows(ordered[ordered[:, 0] < ordered[:, 1]])

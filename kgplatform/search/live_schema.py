@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from weakref import WeakKeyDictionary
@@ -145,11 +145,12 @@ def shown_schema(schema: LiveSchema, tokens: int) -> str:
         ends.setdefault(each.type, []).append(f"{quoted(each.head)} -> {quoted(each.tail)} {each.count:,}")
     attributes: dict[str, list[str]] = {}
     for one in schema.attributes:
-        attributes.setdefault(one.label, []).append(_with(one.key, one.count, [one.example]))
+        attributes.setdefault(one.label, []).append(f"{one.key} {one.count:,} ({_example(one.example)})")
+    types = [f"{each.label} {each.count:,} ({', '.join(map(_example, each.examples))})" for each in schema.types]
     parts = [
         ("Nodes: ", ", ", [f"{label} {count:,}" for label, count in schema.labels.items()]),
         ("Properties, with an example: ", "; ", properties),
-        ("Entities by type, with examples: ", ", ", [_with(t.label, t.count, t.examples) for t in schema.types]),
+        ("Entities by type, with examples: ", ", ", types),
         ("Relations between entities:\n", "\n", _lists(ends)),
         ("Attributes of entities, with an example:\n", "\n", _lists(attributes)),
         ("Predicates of RELATED_TO: ", ", ", [f"{_example(name)} {n:,}" for name, n in schema.predicates.items()]),
@@ -187,10 +188,6 @@ def _fitting(items: Sequence[str], tokens: int) -> list[str]:
             return [*kept, f"… and {len(items) - len(kept)} more"]
         kept.append(item)
     return kept
-
-
-def _with(name: str, count: int, examples: Iterable[str]) -> str:
-    return f"{name} {count:,} ({', '.join(map(_example, examples))})"
 
 
 def _example(value: str | None) -> str:

@@ -72,10 +72,28 @@ def bm25_route(store: Store, question: Question, top_k: int) -> Found:
 
 
 def with_terms(found: Found, terms: Terms, route: str) -> Found:
-    """``found`` with the passages that have ``terms`` as they were typed in the places of ``lifted``."""
-    passages = lifted(found.passages, terms.held)
-    by = {id_: {route} for id_ in passages} | found.passage_routes
-    return replace(found, passages=passages, passage_routes=by, missing=terms.missing)
+    """``found`` with the passages that have ``terms`` as they were typed. The scores are dealt out anew, so that those
+    come first which have a sign that few have, and the best of each other term among the first three."""
+    passages = dict(found.passages)
+    if terms.held:
+        order = best(passages, len(passages))
+        place = {id_: number for number, id_ in enumerate(order)}
+        signs = [term for term in terms.held if term.is_sign and len(term.passages) <= FEW]
+        having = {id_: sum(id_ in term.passages for term in signs) for term in signs for id_ in term.passages}
+        front = sorted(having, key=lambda id_: (-having[id_], place.get(id_, len(place)), id_))
+        order = front + [id_ for id_ in order if id_ not in having]
+        for term in terms.held:
+            if not {*order[: PLACE + 1], *front}.intersection(term.passages):
+                chosen = min(term.passages, key=lambda id_: place.get(id_, len(place)))
+                order = [id_ for id_ in order if id_ != chosen]
+                order.insert(max(PLACE, len(front)), chosen)
+        falling = sorted(passages.values(), reverse=True)
+        passages, above = {}, math.inf
+        for number, id_ in enumerate(order):
+            score = falling[min(number, len(falling) - 1)] if falling else 0.0
+            above = passages[id_] = min(score, math.nextafter(above, -math.inf))  # of equal ones the ids would decide
+    routes = {id_: {route} for id_ in passages} | found.passage_routes
+    return replace(found, passages=passages, passage_routes=routes, missing=terms.missing)
 
 
 def bm25_rows(store: Store, question: Question, count: int) -> list[Row]:
@@ -128,9 +146,15 @@ def facts_about(store: Store, question: Question, entities: list[str], top_k: in
 
 
 def path_route(store: Store, question: Question, top_k: int, depth: int = DEPTH) -> Found:
-    """The best paths from the question's entities, in both directions, and the passages that state their facts."""
-    paths = walk(store, question, entity_seeds(store, question), depth)
-    return path_found(of_each_length(paths, max(top_k, BEAM)))
+    """The best paths from the question's entities, in both directions, and the passages that state their facts; as many
+    of each length as can be: by score alone the short ones would win."""
+    ranks: dict[int, int] = {}
+    by_turns: list[tuple[int, Path]] = []
+    for path in walk(store, question, entity_seeds(store, question), depth):
+        rank = ranks[len(path.hops)] = ranks.get(len(path.hops), -1) + 1
+        by_turns.append((rank, path))
+    chosen = sorted(by_turns, key=lambda turn: (turn[0], len(turn[1].hops)))[: max(top_k, BEAM)]
+    return path_found(sorted((path for _, path in chosen), key=_order))
 
 
 def entity_seeds(
@@ -196,17 +220,6 @@ def _best_ways(beam: list[Path], steps: Mapping[str, list[Row]]) -> list[list[Pa
             longer_path = Path(path.start, path.start_name or row["name"], (*path.hops, hop))
             ways.setdefault(key, []).append(longer_path)
     return list(ways.values())
-
-
-def of_each_length(paths: list[Path], count: int) -> list[Path]:
-    """``count`` of ``paths``, best first, as many of each length as can be: by score alone the short ones would win."""
-    ranks: dict[int, int] = {}
-    by_turns: list[tuple[int, Path]] = []
-    for path in sorted(paths, key=_order):
-        rank = ranks[len(path.hops)] = ranks.get(len(path.hops), -1) + 1
-        by_turns.append((rank, path))
-    chosen = sorted(by_turns, key=lambda turn: (turn[0], len(turn[1].hops)))[:count]
-    return sorted((path for _, path in chosen), key=_order)
 
 
 def _steps(store: Store, question: Question, entities: list[str], beam: int = 0) -> dict[str, list[Row]]:
@@ -297,31 +310,6 @@ def held_terms(store: Store, question: Question) -> Terms:
                 counted.append(phrase)
                 held += [Term(passages, phrase.is_sign)] if phrase.is_sign or len(passages) <= RARE else []
     return Terms(tuple(held), tuple(run[0][0].text for run in runs if not holders[run[0][1]]))
-
-
-def lifted(scores: Mapping[str, float], terms: Sequence[Term]) -> dict[str, float]:
-    """``scores`` of passages, dealt out anew so that those come first which have a sign that few have, and the best of
-    each other term among the first three."""
-    if not terms:
-        return dict(scores)
-    order = best(scores, len(scores))
-    place = {id_: number for number, id_ in enumerate(order)}
-    signs = [term for term in terms if term.is_sign and len(term.passages) <= FEW]
-    having = {id_: sum(id_ in term.passages for term in signs) for term in signs for id_ in term.passages}
-    front = sorted(having, key=lambda id_: (-having[id_], place.get(id_, len(place)), id_))
-    order = front + [id_ for id_ in order if id_ not in having]
-    for term in terms:
-        if not {*order[: PLACE + 1], *front}.intersection(term.passages):
-            chosen = min(term.passages, key=lambda id_: place.get(id_, len(place)))
-            order = [id_ for id_ in order if id_ != chosen]
-            order.insert(max(PLACE, len(front)), chosen)
-    falling = sorted(scores.values(), reverse=True)
-    dealt: dict[str, float] = {}
-    above = math.inf
-    for number, id_ in enumerate(order):
-        score = falling[min(number, len(falling) - 1)] if falling else 0.0
-        above = dealt[id_] = min(score, math.nextafter(above, -math.inf))  # of equal ones the ids would decide
-    return dealt
 
 
 ROUTES: dict[str, Callable[[Store, Question, int], Found]] = {

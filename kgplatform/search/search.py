@@ -106,21 +106,16 @@ def keep_types(store: Store, found: Found, types: Sequence[str]) -> Found:
     if not wanted or not facts:
         return found
     rows = store.read("search/fact_types", ids=sorted(facts))
-    kept = _by_entities(_by_predicate(_by_predicate(rows, "triple", wanted), "attribute", wanted), wanted)
-    ids = {row["id"] for row in kept}
+    for kind in ("triple", "attribute"):  # without those of the kind with another predicate of the schema
+        fits = {row["id"] for row in rows if row["kind"] == kind and _is_wanted(row["predicate"], wanted)}
+        if fits:
+            rows = [row for row in rows if row["kind"] != kind or row["predicate"] is None or row["id"] in fits]
+    ids = {row["id"] for row in _by_entities(rows, wanted)}
     return replace(
         found,
         facts={fact: score for fact, score in found.facts.items() if fact in ids},
         paths=[path for path in found.paths if ids.issuperset(path.facts)],
     )
-
-
-def _by_predicate(rows: list[Row], kind: str, wanted: set[str]) -> list[Row]:
-    """``rows`` without those of ``kind`` with another predicate of the schema; all, if none has a wanted one."""
-    fits = {row["id"] for row in rows if row["kind"] == kind and _is_wanted(row["predicate"], wanted)}
-    if not fits:
-        return rows
-    return [row for row in rows if row["kind"] != kind or row["predicate"] is None or row["id"] in fits]
 
 
 def _by_entities(rows: list[Row], wanted: set[str]) -> list[Row]:

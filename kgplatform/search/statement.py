@@ -126,11 +126,27 @@ class Statements:
         return Tried(table.columns, tuple(map(tuple, table.rows)), table.truncated, "", unknown, query)
 
     def sources(self, tried: Tried) -> Sources:
-        """The rows that may be shown, the facts and passages behind them, and the statements that found them."""
+        """The rows that may be shown, the facts and passages behind them, and the statements that found them.
+
+        A row's facts are those that it has the ids of, else those that join two of its names, or one and one that the
+        statement was given, or say in words what it says; of these, where there are such, those with a relation of a
+        type that the statement has. Its passages are those that it has the ids of; where it has no fact either, those
+        that name what it names.
+
+        A row that has facts is left out where no passage has the words of any. Other rows lose the facts, attributes,
+        relations and paths that are shown by their ids to be such, and the texts of such facts. What cannot be told
+        stays: which names of a row come from which of its facts, what a number counts, and what a row without ids is
+        made from where no fact joins its names. Names that stand in one passage go with a fact that joins them and was
+        not found.
+        """
         if tried.query is None:
             return Sources()
+        store = self._store.recording()
         given = [value for value in tried.query.parameters.values() if isinstance(value, str)]
-        return sources_of(self._store, tried.rows, tried.query.statement, given)
+        shown, values = _without_unfound(store, tried.rows)
+        sources = _behind(store, shown, tried.query.statement, given)
+        left_out = len(tried.rows) - len(sources.rows)
+        return replace(sources, queries=store.queries, unfound_rows=left_out, unfound_values=values)
 
 
 _ID = re.compile(r"[0-9a-f]{32}")
@@ -163,25 +179,6 @@ class Sources:
 def is_id(value: Any) -> bool:
     """Whether ``value`` is written as the ids of the graph's nodes are."""
     return isinstance(value, str) and _ID.fullmatch(value) is not None
-
-
-def sources_of(store: Store, rows: Sequence[Sequence[Any]], statement: str, asked: Sequence[str]) -> Sources:
-    """The sources of ``rows`` of ``statement``; ``asked`` are names that it was given.
-
-    A row's facts are those that it has the ids of, else those that join two of its names, or one and an asked one, or
-    say in words what it says; of these, where there are such, those with a relation of a type that the statement has.
-    Its passages are those that it has the ids of; where it has no fact either, those that name what it names.
-
-    A row that has facts is left out where no passage has the words of any. Other rows lose the facts, attributes,
-    relations and paths that are shown by their ids to be such, and the texts of such facts. What cannot be told stays:
-    which names of a row come from which of its facts, what a number counts, and what a row without ids is made from
-    where no fact joins its names. Names that stand in one passage go with a fact that joins them and was not found.
-    """
-    store = store.recording()
-    shown, values = _without_unfound(store, rows)
-    sources = _behind(store, shown, statement, asked)
-    left_out = len(rows) - len(sources.rows)
-    return replace(sources, queries=store.queries, unfound_rows=left_out, unfound_values=values)
 
 
 def _without_unfound(store: Store, rows: Sequence[Sequence[Any]]) -> tuple[list[tuple[Any, ...]], int]:

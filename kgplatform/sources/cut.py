@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from kgplatform.errors import InputError
-from kgplatform.records import Document, Location, Passage, page_of
+from kgplatform.records import Document, Passage, page_of
 from kgplatform.text import count_tokens, node_id, passage_name
 from kgplatform.text.sentences import (
     CLAUSE_MARKS,
@@ -72,7 +72,9 @@ def cut_document(document: Document, max_tokens: int) -> list[Passage]:
 
 
 def _passage(document: Document, index: int, start: int, end: int) -> Passage:
-    text, here = document.text[start:end], _within(document.locations, start, end)
+    text, locations = document.text[start:end], document.locations
+    first = max(0, bisect_right(locations, start, key=lambda each: each.start) - 1)
+    here = locations[first : max(first + 1, bisect_right(locations, end - 1, key=lambda each: each.start))]
     labels = tuple(each.label for each in here)
     return Passage(
         id=node_id("chunk", document.id, start, end, text),
@@ -204,13 +206,6 @@ def _with_balanced_tail(units: list[_Unit], total: list[int], cuts: list[int], m
         if 4 * tail >= max_tokens and not units[cut - 1].is_heading:
             best = max(best, (units[cut].rank, -abs(head - tail), cut))
     return [*cuts[:-1], best[2]]
-
-
-def _within(locations: Sequence[Location], start: int, end: int) -> list[Location]:
-    """Those of ``locations``, which are in order, that have some of the characters ``[start, end)``."""
-    first = max(0, bisect_right(locations, start, key=lambda each: each.start) - 1)
-    stop = max(first + 1, bisect_right(locations, end - 1, key=lambda each: each.start))
-    return list(locations[first:stop])
 
 
 def label_of_span(labels: Sequence[str]) -> str | None:

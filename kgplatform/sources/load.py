@@ -189,7 +189,11 @@ def load_file(
     """What ``load`` gives of one file. ``content``: what it holds, where the file itself is out of reach."""
     shown = _shown(path)
     try:
-        size = _size(path, shown) if content is None else len(content)
+        if content is None:
+            entry = path.stat()
+            if not stat.S_ISREG(entry.st_mode) and not path.is_dir():
+                raise DocumentError(shown, "not a regular file")
+        size = entry.st_size if content is None else len(content)
         with path.open("rb") if content is None else _stream(content) as stream:
             head, suffix = stream.peek()[:HEAD_BYTES], path.suffix.lower()
             is_plugged_in = bool(head) and plug_ins.is_installed("loader", suffix)
@@ -223,13 +227,6 @@ def load_file(
 
 def _shown(path: Path) -> str:
     return os.fsencode(path).decode("utf-8", "replace")
-
-
-def _size(path: Path, shown: str) -> int:
-    found = path.stat()
-    if not stat.S_ISREG(found.st_mode) and not path.is_dir():
-        raise DocumentError(shown, "not a regular file")
-    return found.st_size
 
 
 def _bounded(

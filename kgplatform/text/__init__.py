@@ -46,11 +46,8 @@ _UNSPACED_LETTER = re.compile(rf"[{UNSPACED}]")
 
 def tidy(text: str) -> str:
     """``text`` in Unicode's composed form, white space folded to single spaces: a name as it is shown."""
-    return _SPACE.sub(" ", unicodedata.normalize("NFC", _without_no_name(text))).strip()
-
-
-def _without_no_name(text: str) -> str:
-    return text if text.isprintable() else text.translate(_NO_NAME)
+    printable = text if text.isprintable() else text.translate(_NO_NAME)
+    return _SPACE.sub(" ", unicodedata.normalize("NFC", printable)).strip()
 
 
 def normalise_name(name: str) -> str:
@@ -59,7 +56,7 @@ def normalise_name(name: str) -> str:
     >>> normalise_name("  Ｂｊörk   GUÐMUNDSDÓTTIR ")
     'björk guðmundsdóttir'
     """
-    return folded(_without_no_name(name))
+    return folded(name if name.isprintable() else name.translate(_NO_NAME))
 
 
 def folded(name: str) -> str:
@@ -122,11 +119,6 @@ def hash64(text: str) -> int:
 def count_words(text: str) -> int:
     """How many words ``text`` has, as white space parts them (ReadAgent counts so)."""
     return len(text.split())
-
-
-def compression_rate(shown: int, whole: int) -> float:
-    """1 - words shown / words of the ``whole`` text (ReadAgent, section 4); below 0 if more are shown than it has."""
-    return 1 - shown / whole
 
 
 def rejoin(pieces: Iterable[tuple[int, str]], start: int, end: int) -> str:

@@ -180,12 +180,6 @@ def is_common(word: str, language: str) -> bool:
     return word in _COMMON.get(language, frozenset())
 
 
-def language_names(codes: list[str]) -> str:
-    """What languages are called: ``German and Chinese``."""
-    *first, last = [NAMES.get(code, code) for code in codes]
-    return f"{', '.join(first)} and {last}" if first else last
-
-
 def _folded(text: str) -> str:
     return _NO_LETTER.sub("", unicodedata.normalize("NFKC", text).casefold())
 

@@ -82,11 +82,12 @@ def find_names(name: str, text: str) -> list[Place]:
     name = name.strip()
     if not _says_something(name):
         return []
-    exact = [Place(start, end, True) for start, end in _occurrences(name, text) if is_bounded(text, start, end)]
+    found = _occurrences(name, text, exact=True)
+    exact = [Place(start, end, True) for start, end in found if is_bounded(text, start, end)]
     is_acronym = len(name) <= 4 and name.isupper()
     return exact or [
         Place(start, end, False)
-        for start, end in _folded_occurrences(name, text)
+        for start, end in _occurrences(name, text, exact=False)
         if is_bounded(text, start, end) and not (is_acronym and text[start:end].islower())
     ]
 
@@ -95,25 +96,22 @@ def _says_something(words: str) -> bool:
     return any(letter.isalnum() for letter in words)
 
 
-def _occurrences(words: str, text: str) -> Iterator[tuple[int, int]]:
-    at = text.find(words)
-    while at >= 0:
-        yield at, at + len(words)
-        at = text.find(words, at + len(words))
-
-
-def _folded_occurrences(words: str, text: str) -> Iterator[tuple[int, int]]:
-    folded = fold_words(words)
-    if folded:
+def _occurrences(words: str, text: str, *, exact: bool) -> Iterator[tuple[int, int]]:
+    if exact:
+        at = text.find(words)
+        while at >= 0:
+            yield at, at + len(words)
+            at = text.find(words, at + len(words))
+    elif folded := fold_words(words):
         for start, end in fold(text).occurrences(folded):
             yield start, with_marks(text, end)
 
 
 def _to_the_letter_or_folded(words: str, text: str) -> Place | None:
     """The first place that begins and ends where words do, else the first one, unless it is only some letters."""
-    for exact, find in ((True, _occurrences), (False, _folded_occurrences)):
+    for exact in (True, False):
         inside = None
-        for start, end in find(words, text):
+        for start, end in _occurrences(words, text, exact=exact):
             if is_bounded(text, start, end):
                 return Place(start, end, exact)
             if with_marks(text, end) == end:

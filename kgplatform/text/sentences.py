@@ -248,20 +248,17 @@ def numbered(text: str) -> tuple[Sentence, ...]:
     """
     places: list[Sentence] = []
     for place in sentences(text):
-        if places and _is_heading(text, places[-1], place):
-            places[-1] = Sentence(place.start, place.end, places[-1].start)
-        else:
-            places.append(place)
+        if places:  # a short line without an end mark, alone above a sentence with one, is a heading
+            line = places[-1]
+            words, gap = text[line.start : line.end], text[line.end : place.start]
+            is_above = len(f"{gap}.".splitlines()) > 2 or MARKDOWN_HEADING.match(words)
+            is_item = LIST_ITEM.match(words) and not MARKDOWN_HEADING.match(words)
+            ends = [_END_MARK.search(text[max(each.start, each.end - 8) : each.end]) for each in (line, place)]
+            if is_above and not is_item and len(words) <= _LONGEST_HEADING and not ends[0] and ends[1]:
+                places[-1] = Sentence(place.start, place.end, line.start)
+                continue
+        places.append(place)
     return tuple(places)
-
-
-def _is_heading(text: str, line: Sentence, below: Sentence) -> bool:
-    """Whether ``line``, a short one without an end mark, stands alone above a sentence with one."""
-    words, gap = text[line.start : line.end], text[line.end : below.start]
-    is_above = len(f"{gap}.".splitlines()) > 2 or MARKDOWN_HEADING.match(words)
-    is_item = LIST_ITEM.match(words) and not MARKDOWN_HEADING.match(words)
-    ends = [_END_MARK.search(text[max(each.start, each.end - 8) : each.end]) for each in (line, below)]
-    return bool(is_above and not is_item and len(words) <= _LONGEST_HEADING and not ends[0] and ends[1])
 
 
 def lines(text: str, label: str = "", only: Collection[int] | None = None) -> str:

@@ -34,11 +34,11 @@ def _condition(filters: Any) -> str:
         if name in _JOINTS and isinstance(wanted, Sequence) and wanted and not isinstance(wanted, str):
             parts.append(f"({_JOINTS[name].join(map(_condition, wanted))})")
             continue
-        compared = wanted if isinstance(wanted, Mapping) else {"$in" if _is_list(wanted) else "$eq": wanted}
+        compared = wanted if isinstance(wanted, Mapping) else {"$in" if isinstance(wanted, _LISTS) else "$eq": wanted}
         for operator, value in compared.items():
             if str(name).startswith("$") or "`" in str(name) or operator not in _SIGNS:
                 raise _unusable({name: wanted})
-            values = [_literal(item) for item in value] if _is_list(value) else [_literal(value)]
+            values = [_literal(item) for item in value] if isinstance(value, _LISTS) else [_literal(value)]
             written = f"({', '.join(values)})" if operator in ("$in", "$nin") else values[0]
             if value is None or not values or (len(values) > 1 and operator not in ("$in", "$nin")):
                 raise _unusable({name: wanted})
@@ -51,8 +51,7 @@ def _unusable(filters: object) -> InputError:
     return InputError(f"The filter {filters!r:.100} cannot be used: give names with values; the operators are {able}.")
 
 
-def _is_list(value: object) -> bool:
-    return isinstance(value, list | tuple | set | frozenset)
+_LISTS = (list, tuple, set, frozenset)
 
 
 def _literal(value: Any) -> str:

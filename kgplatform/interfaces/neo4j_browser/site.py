@@ -32,7 +32,7 @@ from starlette.routing import Route
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import KgError, ServerError
 from kgplatform.explore.look import Look
-from kgplatform.interfaces.neo4j_browser.style import KINDS, as_grass, color_of, sheet_for, text_color_on
+from kgplatform.interfaces.neo4j_browser.style import KINDS, color_of, sheet_for, text_color_on
 from kgplatform.interfaces.web_server import LOOPBACK, Guard
 from kgplatform.query import literal, load_query, saved_queries
 from kgplatform.text import clipped
@@ -346,7 +346,11 @@ class _Site:
 
     def grass(self, request: Request) -> Response:
         """The style alone, for the command ``:style`` of any Neo4j Browser."""
-        return PlainTextResponse(as_grass(sheet_for(self._types())), headers=self._fresh)
+        rules = []
+        for selector, rule in sheet_for(self._types()).items():
+            lines = (f"  {name}: {repr(value) if name == 'caption' else value};\n" for name, value in rule.items())
+            rules.append(f"{selector} {{\n{''.join(lines)}}}\n")
+        return PlainTextResponse("\n".join(rules), headers=self._fresh)
 
     def file(self, request: Request) -> Response:
         """A file of Neo4j Browser. Its page is at ``/``, where it also asks for the database's address."""

@@ -85,15 +85,6 @@ def sheet_for(types: Iterable[str]) -> Sheet:
     return {"node": _node("", _GRAY), "relationship": _ANY_RELATIONSHIP, **nodes, **typed, **relationships}
 
 
-def as_grass(sheet: Sheet) -> str:
-    """The sheet as Browser's command ``:style`` reads it."""
-    rules = []
-    for selector, rule in sheet.items():
-        lines = (f"  {name}: {repr(value) if name == 'caption' else value};\n" for name, value in rule.items())
-        rules.append(f"{selector} {{\n{''.join(lines)}}}\n")
-    return "\n".join(rules)
-
-
 def _node(kind: str, color: str) -> dict[str, str]:
     look = {"diameter": _DIAMETERS.get(kind, _OTHERS), "caption": _CAPTIONS.get(kind, "{name}"), "font-size": "10px"}
     return look | {"border-width": "2px"} | _colors(color)

@@ -3,7 +3,7 @@
 The model writes the statement; the platform checks that it only reads, bounds its time and its rows, and hands it back
 with the database's complaint where it does not work or finds nothing. The rows are traced back to the facts and
 passages behind them, so that the answer cites characters; what rests on facts whose words no passage has is left out
-before the model sees it, and counted, as far as that can be told (``sources_of``). Without a language model the
+before the model sees it, and counted, as far as that can be told (``Statements.sources``). Without a language model the
 evidence is the answer.
 """
 

@@ -155,7 +155,7 @@ class Leader:
         messages = self._rendered(_DECIDE, seen.instruction, seen.shown, status=seen.status, **numbers, **ways)
         mark = self.calls.mark()
         shown = self.calls.shown("content", only=("type", "answer"))
-        said = self._ask(self._with_history(messages), Settled if settled else Decided, shown)
+        said = self._ask(messages, Settled if settled else Decided, shown, with_history=True)
         if said is None:
             self.calls.add("decision", _UNUSABLE, mark, prompt=_DECIDE)
             return None
@@ -174,7 +174,7 @@ class Leader:
         """The answer after the last round, from all that was said. Raises ``ModelError`` where there is none."""
         messages = self._rendered(_END, seen.instruction, seen.shown, status=seen.status)
         mark = self.calls.mark()
-        said = self._ask(self._with_history(messages), AnswerReply, self.calls.shown("answer"))
+        said = self._ask(messages, AnswerReply, self.calls.shown("answer"), with_history=True)
         self.calls.counts["forced answer"] += 1
         self.calls.add("forced answer", f"ANSWER: {said.answer}" if said else _UNUSABLE, mark, prompt=_END)
         if said is None:
@@ -240,8 +240,17 @@ class Leader:
             sums.append((pieces[page[0]][0], pieces[page[-1]][1], text))
         return sums
 
-    def _ask(self, messages: Messages, form: type[M], show: Show | None = None) -> M | None:
-        """What the leader says; None where no reply could be used, although it was asked for once more."""
+    def _ask(
+        self, messages: Messages, form: type[M], show: Show | None = None, *, with_history: bool = False
+    ) -> M | None:
+        """What the leader says; None where no reply could be used, although it was asked for once more. Of the history,
+        the earlier turns, the oldest are forgotten where the window needs it, and counted."""
+        if with_history:
+            left = self.sizes.prompt - cost(messages) - AGAIN
+            while self.history and sum(map(cost, self.history)) > left:
+                del self.history[0]
+                self.calls.counts["cut.rounds"] += 1
+            messages = [messages[0], *(message for turn in self.history for message in turn), messages[1]]
         try:
             return ask(self.calls, messages, form, stage=STAGE, tokens=self.sizes.reply, show=show)[0]
         except ReplyError:
@@ -267,14 +276,6 @@ class Leader:
         inputs |= {"round": "10", "rounds": "10", **_WAYS_AND_CONFLICT} if prompt == _DECIDE else {}
         empty = self._rendered(prompt, "", "", LARGEST_FENCE, **inputs)
         return self.sizes.prompt - cost(empty) - self.sizes.instruction - AGAIN
-
-    def _with_history(self, messages: Messages) -> Messages:
-        """``messages`` with the earlier turns; the oldest are forgotten where the window needs it, and counted."""
-        left = self.sizes.prompt - cost(messages) - AGAIN
-        while self.history and sum(map(cost, self.history)) > left:
-            del self.history[0]
-            self.calls.counts["cut.rounds"] += 1
-        return [messages[0], *(message for turn in self.history for message in turn), messages[1]]
 
     def _remember(self, shown: str, instruction: str) -> None:
         """A turn: what of a prompt is not said again in the next ones, and the instruction that followed."""

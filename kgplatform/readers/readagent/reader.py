@@ -66,7 +66,7 @@ from kgplatform.search.evidence import Evidence
 from kgplatform.search.found import part_of, rank_scores
 from kgplatform.search.pages import MemorySize, Pages, PageText, PageTexts, StoredPage
 from kgplatform.search.question import asked
-from kgplatform.text import compression_rate, count_words, counted
+from kgplatform.text import count_words, counted
 from kgplatform.text.sentences import numbered
 
 Lookup = Literal["parallel", "sequential", "none", "nearest", "bm25", "dense"]
@@ -480,7 +480,7 @@ class _Run:
             self._read([numbers[id_] for id_ in ranked if id_ in numbers])
         words, whole = self.last_words if self.ended else self._words, self.memory.of_words
         if words:  # question, options, tags and titles do not count in the compression rate (section 4)
-            rate = 100 * compression_rate(words, whole)
+            rate = 100 * (1 - words / whole)  # ReadAgent, section 4; below 0 if more are shown than the text has
             answered = self._ask("answer", f"{words:,} of {whole:,} words in the prompt, compression rate {rate:.1f} %")
         else:
             mode: AnswerMode = "reject" if options.choices else options.mode

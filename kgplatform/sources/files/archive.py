@@ -22,7 +22,6 @@ _MAX_UNPACKED_BYTES = 1 << 30
 _MAX_RATIO = 200
 _IS_ENCRYPTED = 1
 _OPEN_MANIFEST = "META-INF/manifest.xml"
-_RELATED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _TITLE_TAG = "{http://purl.org/dc/elements/1.1/}title"
 
 
@@ -73,11 +72,6 @@ def related(path: str, archive: zipfile.ZipFile, part: str) -> dict[str, tuple[s
         for link in links
         if link.get("TargetMode") != "External"
     }
-
-
-def related_id(element: etree._Element) -> str:
-    """The id of the relationship that ``element`` names."""
-    return str(element.get(f"{_RELATED}id", ""))
 
 
 def core_title(path: str, archive: zipfile.ZipFile, part: str = "docProps/core.xml") -> str | None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from kgplatform.errors import DocumentError
 from kgplatform.sources.decode import decode
-from kgplatform.sources.files.archive import core_title, opened, read_xml, related, related_id
+from kgplatform.sources.files.archive import core_title, opened, read_xml, related
 from kgplatform.sources.files.file_text import (
     LOOKED_AT,
     MOST_TITLES,
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _SLIDE = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
+_RELATED = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _NO_TEXT = frozenset(("sldNum", "dt", "ftr", "hdr", "sldImg"))
@@ -52,7 +53,8 @@ def read_presentation(path: str, stream: BinaryIO) -> FileText:
     with opened(path, stream) as archive:
         shown = read_xml(path, archive, "ppt/presentation.xml")
         links = related(path, archive, "ppt/presentation.xml")
-        names = [links[related_id(each)][1] for each in shown.iter(f"{_SLIDE}sldId") if related_id(each) in links]
+        ids = [str(each.get(f"{_RELATED}id", "")) for each in shown.iter(f"{_SLIDE}sldId")]
+        names = [links[id_][1] for id_ in ids if id_ in links]
         for number, name in enumerate(names, start=1):
             parts.add("\n\n".join(_slide_blocks(path, archive, name)), f"slide {number}")
         title = core_title(path, archive)
@@ -284,6 +286,9 @@ def read_workbook(path: str, stream: BinaryIO) -> FileText:
 def _add_sheet(parts: Parts, sheet: CalamineSheet, rows: Iterable[Sequence[object]], *, with_name: bool) -> None:
     name, (top, left) = " ".join(sheet.name.split()), sheet.start or (0, 0)
     over = name if with_name else ""
+    # As Excel has it before its cells: in quotes, unless it is a plain word that cannot be a cell's name.
+    is_plain = _PLAIN_SHEET.fullmatch(name) and not _CELL.fullmatch(name)
+    label = name if is_plain else "'{}'".format(name.replace("'", "''"))
     numbered = ((number, [_shown(cell) for cell in row]) for number, row in enumerate(rows, start=top + 1))
     for is_filled, run in groupby(numbered, lambda row: any(row[1])):  # an empty row parts two tables
         block = list(run) if is_filled else []
@@ -292,7 +297,7 @@ def _add_sheet(parts: Parts, sheet: CalamineSheet, rows: Iterable[Sequence[objec
             first, last = left + columns[0], left + columns[-1]
             cells = f"{_column(first)}{number}" + (f":{_column(last)}{number}" if last > first else "")
             gap = "\n" if number > block[0][0] else "\n\n"
-            parts.add(f"{over}\n\n{line}" if over else line, f"{_sheet_label(name)}!{cells}", gap)
+            parts.add(f"{over}\n\n{line}" if over else line, f"{label}!{cells}", gap)
             over = ""
 
 
@@ -358,10 +363,3 @@ def _delimiter(text: str) -> str:
         return (widths.count(usual) / len(widths) if usual > 1 else 0, usual)
 
     return max(_DELIMITERS, key=evenness)
-
-
-def _sheet_label(name: str) -> str:
-    """A sheet as Excel has it before its cells: in quotes, unless it is a plain word that cannot be a cell's name."""
-    if _PLAIN_SHEET.fullmatch(name) and not _CELL.fullmatch(name):
-        return name
-    return "'{}'".format(name.replace("'", "''"))

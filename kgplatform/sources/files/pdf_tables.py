@@ -36,8 +36,7 @@ _CUT_WORDS = 2
 class PdfTables:
     """Lays the tables of one page after the other out: one that goes on has the headings that it began with."""
 
-    def __init__(self) -> None:
-        self._before: Headings = ()
+    _before: Headings = ()
 
     def laid_out(self, page: pypdfium2.PdfPage, letters: pypdfium2.PdfTextPage, text: str) -> str:
         """``text``, which ``letters`` have, with the tables of ``page`` in lines."""

@@ -18,7 +18,7 @@ from rich.console import Console
 from kgplatform.explore.runs import StageCalls, stages_of
 from kgplatform.interfaces.cli.shared import spelled
 from kgplatform.interfaces.cli.show.terminal import console, print_json, safe, short, table
-from kgplatform.query import literal, load_query, numbers_of, pasteable
+from kgplatform.query import literal, load_query, pasteable
 from kgplatform.readers.answer import OWN_KNOWLEDGE
 from kgplatform.readers.readers import READERS, stages_by_reader
 from kgplatform.records import Step, Usage
@@ -209,7 +209,9 @@ def show_trace(answer: Answer, out: Console | None = None) -> None:
             path, start = step.path, _STANDS_AT.match(step.detail)
             begins = f": from {safe(start[1])}" if start else ""
             out.print(f"\n[bold]Path {path}[/bold]{begins}" if path else "\n[bold]All paths[/bold]")
-        _show_step(out, number, step, numbers_of(step.queries, statements))
+        ran = [(run.statement, run.parameters) for run in step.queries]
+        numbers = [each.number for each in statements if (each.run.statement, each.run.parameters) in ran]
+        _show_step(out, number, step, numbers)
     out.print(f"{counted(len(answer.trace), 'step')}{_spent(answer.usage)}")
     _show_counts(out, answer.counts)
     if statements:  # plain and with no line broken: rich's markup and wrapping would change what is pasted
