@@ -498,7 +498,9 @@ class KnowledgeGraph:
         if where:
             check_can_be_kept(name)
             if not (only := documents_where(self.store, where)):
-                raise InputError("No document has this metadata. `documents` shows the metadata of each.", "where")
+                raise InputError(
+                    "No document fits this condition. `documents --json` shows the metadata of each.", "where"
+                )
         told = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
         spanned = span(f"invoke_agent {name}", told, calls_out=False)
         with (

@@ -31,6 +31,7 @@ RETURN COUNT {
          RETURN {
            id: d.id, title: d.name, uri: d.uri, source: d.source, characters: d.characters, tokens: d.tokens,
            added_at: toString(d.addedAt),
+           metadata: [name IN keys(d) WHERE name STARTS WITH 'meta_' | [name, d[name]]],
            passages: COUNT { (:Chunk)-[:FROM_DOCUMENT]->(d) },
            extracted: COUNT { (:Chunk {state: 'extracted'})-[:FROM_DOCUMENT]->(d) },
            failed: COUNT { (:Chunk {state: 'failed'})-[:FROM_DOCUMENT]->(d) },

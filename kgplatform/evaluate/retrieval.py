@@ -95,8 +95,8 @@ def evaluate_retrieval(
     questions = [question for question in dataset.questions if question.supports and WORD_RUN.search(question.text)]
     if not questions:
         raise InputError(
-            f"No question of {dataset.name} names the passages that support its answer: recall cannot be measured. In "
-            'a file of your own, name them in "documents" or "passages".'
+            f"Recall cannot be measured: none of the questions of {dataset.name} lists the passages that support its "
+            'answer. In a file of your own, list them under "documents" or "passages".'
         )
     measured = _measure(dataset, questions, graphs, build, progress)
     return RetrievalReport(CUTS, (measured,), round(time.perf_counter() - started, 1))

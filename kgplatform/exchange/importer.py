@@ -117,7 +117,7 @@ def import_graph(
             return replace(report, path=source)
     try:
         if not source.is_file():
-            raise InputError(f"{source} is not a file. Name what was exported.")
+            raise InputError(f"{source} is not a file. Name one that `export` wrote.")
         progress("checking", 0, 1)
         contents = _Check(str(source), lambda rows: store.read(_MADE, rows=rows)).contents(read_lines(source))
         progress("checking", 1, 1)

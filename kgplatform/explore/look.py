@@ -38,7 +38,7 @@ from kgplatform.explore.profile import Profile, profile_of, questions
 from kgplatform.explore.runs import ThreadInfo, Turn, check_thread, cited_in_order, kept_statements
 from kgplatform.neo4j.filters import documents_where
 from kgplatform.neo4j.store import Row, Store
-from kgplatform.records import Citation
+from kgplatform.records import Citation, metadata_of
 from kgplatform.text import WORD_RUN, node_id, normalise_name, rejoin, tidy, unknown
 from kgplatform.text.languages import spellings_of
 
@@ -208,7 +208,10 @@ class Look:
         (row,) = self._store.read(
             "explore/document_page", text=tidy(text).lower(), sort=sort, descending=descending, skip=skip, limit=limit
         )
-        rows = (DocumentRow(**{**each, "failures": tuple(each["failures"])}) for each in row["documents"])
+        rows = (
+            DocumentRow(**{**each, "metadata": metadata_of(each["metadata"]), "failures": tuple(each["failures"])})
+            for each in row["documents"]
+        )
         return DocumentPage(tuple(rows), row["total"])
 
     def metadata(self, limit: int = 100) -> tuple[MetadataName, ...]:

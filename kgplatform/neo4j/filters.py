@@ -237,6 +237,9 @@ class _Reading:
                 self._at = before
                 raise self._error(f"compare {name} by =, != or in")
             value = self._value()
+            if isinstance(value, bool) and _SIGNS[sign] not in ("=", "!="):
+                self._at = before
+                raise self._error(f"compare with {value!s} by =, != or in".lower())
             found = _compared(name, _SIGNS[sign].removeprefix("!"), [value])
             return _negated(found) if _SIGNS[sign] == "!=" else found
         return _compared(name, "HAS", [])

@@ -408,7 +408,8 @@ def _within(
     """
     if route not in ROUTES_WITHIN:
         raise InputError(
-            f"The route {route} goes over the whole graph. To search some documents, choose {', '.join(ROUTES_WITHIN)}."
+            f"The route {route} uses the whole graph and cannot be limited to some documents. Choose one of "
+            f"{', '.join(ROUTES_WITHIN)}."
         )
     if not documents:
         return Found()

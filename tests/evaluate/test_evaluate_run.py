@@ -360,7 +360,7 @@ def test_the_tree_has_a_row_where_there_is_one(given: Settings) -> None:
     ("dataset", "words"),
     [
         (replace(SHIPS, apart=True), "Each question of ships is about a text of its own"),
-        (replace(SHIPS, questions=QUESTIONS[2:3]), "No question of ships names the passages"),
+        (replace(SHIPS, questions=QUESTIONS[2:3]), "none of the questions of ships lists the passages"),
     ],
 )
 def test_what_cannot_be_measured(tmp_path: Path, dataset: DataSet, words: str) -> None:

@@ -190,6 +190,8 @@ def test_only_documents_that_fit(kg: KnowledgeGraph) -> None:
     def titles(where: Where, **more: Any) -> set[str]:
         return {passage.title for passage in kg.search(question, where=where, **more)}
 
+    shown = kg.look.document_page(sort="file").documents
+    assert {each.title: each.metadata["year"] for each in shown} == {"One": 1856, "Two": 1858, "Three": 1870}
     assert titles({"author": "Brunel"}) == {"Two"}
     assert titles({"year": [1856, 1870]}) == {"One", "Three"}
     assert titles({"tags": "cable", "author": "Verne"}) == {"Three"}
@@ -204,11 +206,11 @@ def test_only_documents_that_fit(kg: KnowledgeGraph) -> None:
     with pytest.raises(InputError, match='No document has metadata "auther". Did you mean author'):
         kg.search(question, where={"auther": "Field"})
     with pytest.raises(
-        InputError, match="The route entity goes over the whole graph. To search some documents, choose"
+        InputError, match="The route entity uses the whole graph and cannot be limited to some documents. Choose one of"
     ):
         kg.search(question, "entity", where={"author": "Field"})
     assert {passage.title for passage in kg.ask(question, where={"author": "Brunel"}).evidence} == {"Two"}
-    with pytest.raises(InputError, match="No document has this metadata"):
+    with pytest.raises(InputError, match="No document fits this condition"):
         kg.ask(question, where={"author": "Nobody"})
     chat = ScriptedChat(lambda messages: '{"evidence": [], "answer": "No.", "sufficient": true}')
     graph = KnowledgeGraph(kg.store, kg.settings, embedder=HashEmbedder(64), chat=chat)

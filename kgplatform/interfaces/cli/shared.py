@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -65,8 +66,8 @@ Where = Annotated[
     typer.Option(
         "--where",
         metavar="CONDITION",
-        help="Only documents with this metadata: author=Verne, 'year >= 1869 and not draft'. Several conditions must all "
-        "hold; several NAME=VALUE with the same name are alternatives.",
+        help="Only documents with this metadata: author=Verne, 'year >= 1869 and not draft'. Several conditions must "
+        "all hold; several NAME=VALUE with the same name are alternatives.",
     ),
 ]
 

@@ -21,7 +21,8 @@ def where_of(filters: Mapping[str, Any] | None, where: Where | None = None) -> W
         return where or None
     both = [_condition(filters)]
     if where:
-        both.append(f"({where})" if isinstance(where, str) else _condition(where))
+        several = [where] if isinstance(where, str) else where
+        both += [_condition(where)] if isinstance(where, Mapping) else [f"({each})" for each in several]
     return " and ".join(both)
 
 

@@ -180,7 +180,7 @@ def said_in(source: str, what: str, first: int) -> tuple[str, dict[str, Metadata
     if not said and source.strip():
         faults.append(f"{what} has no lines like `author: Jules Verne`")
     kept = flat({name: value for name, value in said.items() if str(name).lower() != "title"})
-    faults += [f"{name} in {what} is no value that can be kept" for name in kept.left_out]
+    faults += [f"{name} in {what} was left out: it cannot be stored as metadata" for name in kept.left_out]
     title = _FRONT_TITLE.search(source)
     return _unquoted(title[1].strip()) if title else "", kept.metadata, tuple(faults)
 

@@ -52,7 +52,7 @@ def test_it_is_said_that_no_passage_fits(capsys: pytest.CaptureFixture[str]) -> 
     assert shown.startswith("No passage is likely to answer this")
     assert "score 1.000  by passage" in shown
     answers.show_search(SearchResult("Who wrote Faust?", (near,), (), 0.002, fits=False, missing=("Faust",)))
-    assert "No passage is likely to answer this, and none has Faust" in capsys.readouterr().out
+    assert "No passage is likely to answer this, and none mentions Faust" in capsys.readouterr().out
     answers.show_search(SearchResult("Who?", (replace(near, relevance=None),), (), 0.002))
     shown = capsys.readouterr().out
     assert "likely" not in shown and "score 1.000  by passage" in shown

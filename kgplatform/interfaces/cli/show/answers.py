@@ -55,8 +55,8 @@ def show_search(result: SearchResult, out: Console | None = None, *, all_facts: 
         return
     facts = [fact for fact in result.facts if fact.relevant or all_facts]
     if result.fits is False:
-        none_has = f", and none has {safe(listed(result.missing, 3))}" if result.missing else ""
-        out.print(f"No passage is likely to answer this{none_has}: these are only the nearest.")
+        none_has = f", and none mentions {safe(listed(result.missing, 3))}" if result.missing else ""
+        out.print(f"No passage is likely to answer this{none_has}: these are only the closest.")
     if result.communities:
         out.print("[bold]Communities[/bold]")
     for number, community in enumerate(result.communities, 1):
@@ -81,9 +81,9 @@ def show_search(result: SearchResult, out: Console | None = None, *, all_facts: 
     time = f" in {duration(result.seconds)}" if result.seconds else ""
     hidden = ""
     if number := len(result.facts) - len(facts):
-        more, why = (" more", ", or repeating another") if facts else ("", "")
-        noun = "fact" if number == 1 else "facts"
-        hidden = f". {number:,}{more} {noun}, less relevant{why}: kgplatform search --facts shows all."
+        why = "less relevant or repeated" if facts else "less relevant"
+        verb = "fact is" if number == 1 else "facts are"
+        hidden = f". {number:,} {why} {verb} hidden; kgplatform search --facts shows all."
     out.print(f"{found}{time}{hidden}", soft_wrap=True)
 
 

@@ -156,7 +156,7 @@ function evidenceList(result, { open, pick, unfolded = false }) {
   const communityItem = (community) => el("li", {}, button("tree", named(community.name), () => pick(community), { class: "place" }), el("p", { class: "muted clamp", dir: "auto" }, community.summary));
   const factItem = ({ text, citations }) => el("li", {}, el("span", { dir: "auto" }, text), el("span", { class: "places" }, citations.slice(0, 3).map((place) => placeOf(place, open))));
   return el("section", { class: "evidence", "aria-label": "Evidence" },
-    result.fits === false ? el("p", { class: "note" }, `No passage is likely to answer this${result.missing?.length ? `, and none has ${result.missing.slice(0, 3).join(", ")}` : ""}: these are only the nearest.`) : null,
+    result.fits === false ? el("p", { class: "note" }, `No passage is likely to answer this${result.missing?.length ? `, and none mentions ${result.missing.slice(0, 3).join(", ")}` : ""}: these are only the nearest.`) : null,
     fold("passage", result.passages, unfolded, (each) => passageItem(each, open)),
     fold("fact", result.facts.filter(speaks), unfolded, factItem),
     fold("less relevant fact", result.facts.filter((each) => !speaks(each)), false, factItem, "less relevant facts"),
