@@ -499,7 +499,7 @@ class KnowledgeGraph:
             check_can_be_kept(name)
             if not (only := documents_where(self.store, where)):
                 raise InputError(
-                    "No document fits this condition. `documents --json` shows the metadata of each.", "where"
+                    "No document fits this condition. Compare it with the metadata of your documents.", "where"
                 )
         told = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
         spanned = span(f"invoke_agent {name}", told, calls_out=False)

@@ -113,8 +113,8 @@ def chosen_format(path: Path, asked: str | None) -> str:
         )
     if chosen is None:
         raise InputError(
-            f"The format cannot be told from the name {path.name}. Use .jsonl, .graphml or, for a folder of CSV files, no "
-            "extension; or give format=FORMAT.",
+            f"The format cannot be told from the name {path.name}. Use .jsonl, .graphml or, for a folder of CSV files, "
+            "no extension; or give format=FORMAT.",
             "format",
         )
     if chosen not in SUFFIXES:

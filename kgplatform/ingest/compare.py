@@ -22,9 +22,8 @@ from kgplatform.records import Document, GoneFile, MetadataValue, Passage, Progr
 from kgplatform.settings import Settings
 from kgplatform.sources.corpus_file import Fields
 from kgplatform.sources.cut import cut_document
-from kgplatform.sources.load import CutDocument, CutShort, cut_by, load, load_by, load_within, named_folders
+from kgplatform.sources.load import CutDocument, CutShort, cut_by, described, load, load_by, load_within, named_folders
 from kgplatform.sources.objects import NO_TEXTS, Texts
-from kgplatform.sources.sidecars import described
 from kgplatform.text.languages import ENGLISH, language_of
 
 EXTRACTED, UNREAD = "extracted", "unread"

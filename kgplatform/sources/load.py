@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from io import BufferedReader, BytesIO, IOBase
 from itertools import groupby
@@ -23,10 +23,11 @@ from pathlib import Path
 from typing import Any
 
 from kgplatform.concurrency import plug_ins
+from kgplatform.concurrency.system import path_of
 from kgplatform.concurrency.threads import NEVER, Stop
 from kgplatform.concurrency.workers import BoundedCalls, ExceededError, LocalWorkers, bounded_calls
 from kgplatform.errors import DocumentError, InputError, SettingError
-from kgplatform.records import Document, Passage, SkippedFile
+from kgplatform.records import Document, MetadataValue, Passage, SkippedFile
 from kgplatform.settings import Settings
 from kgplatform.shown import given_name
 from kgplatform.sources.corpus_file import (
@@ -45,9 +46,8 @@ from kgplatform.sources.corpus_file import (
 from kgplatform.sources.cut import cut_document
 from kgplatform.sources.decode import HEAD_BYTES, decode
 from kgplatform.sources.files.file_text import FileText, clean
-from kgplatform.sources.files.plain import read_text
+from kgplatform.sources.files.plain import read_text, said_in
 from kgplatform.sources.files.reader import PARSED, TEXTS, reader_for
-from kgplatform.sources.sidecars import ENDINGS, described
 from kgplatform.text import node_id, tidy
 
 _SERVER = "neo4j"
@@ -135,7 +135,7 @@ def _entries(folder: Path, entered: set[str], roots: Sequence[str]) -> Iterator[
     entered.add(real)
     try:
         with os.scandir(folder) as found:
-            shown = [each for each in found if not each.name.startswith(".") and not each.name.endswith(ENDINGS)]
+            shown = [each for each in found if not each.name.startswith(".") and not each.name.endswith(_SIDECARS)]
             entries = sorted((each.name, each.is_dir()) for each in shown if not _is_again(each, real, entered, roots))
     except OSError:
         yield folder, False
@@ -295,6 +295,68 @@ def loader_of(suffix: str) -> Callable[[str, BufferedReader], FileText]:
         return FileText(clean(found.text), found.title, found.locations, found.faults, found.metadata)
 
     return read
+
+
+_SIDECARS = (".meta.yaml", ".meta.yml")
+_LARGEST_SIDECAR = 1_000_000
+_FOLDERS = 1024
+"""Whose metadata are kept at hand."""
+
+_Said = tuple[str, Mapping[str, MetadataValue]]
+"""A title, or "", and metadata."""
+
+
+def described(items: Iterable[Document | SkippedFile]) -> Iterator[Document | SkippedFile]:
+    """``items`` with the metadata that stand beside what they are of: ``NAME.meta.yaml`` next to a file or a folder
+    NAME, a folder's being of all below it. What is said of a file itself comes before what its own text says, and that
+    before what is said of its folders, the nearest first. What of that cannot be read is told once.
+    """
+    faults: list[SkippedFile] = []
+
+    @lru_cache(_FOLDERS)
+    def named(folder: Path) -> frozenset[str]:
+        try:
+            return frozenset(each.name for each in folder.iterdir() if each.name.endswith(_SIDECARS))
+        except OSError:
+            return frozenset()
+
+    @lru_cache(_FOLDERS)
+    def beside(path: Path) -> _Said:
+        ending = next((each for each in _SIDECARS if path.name + each in named(path.parent)), None)
+        if ending is None:
+            return "", {}
+        file = path.with_name(path.name + ending)
+        shown = os.fsencode(file).decode("utf-8", "replace")
+        try:
+            about = file.stat()
+            if not stat.S_ISREG(about.st_mode) or about.st_size > _LARGEST_SIDECAR:
+                raise DocumentError(
+                    shown, f"is no file of at most {_LARGEST_SIDECAR:,} bytes: no metadata are read from it"
+                )
+            title, metadata, wrong = said_in(decode(shown, file.read_bytes()).text, "it", 1)
+        except OSError as error:
+            title, metadata, wrong = "", {}, (f"cannot be read: {(error.strerror or 'unknown error').lower()}",)
+        except DocumentError as error:
+            title, metadata, wrong = "", {}, (error.reason,)
+        faults.extend(SkippedFile(shown, fault, in_part=True) for fault in wrong)
+        return title, metadata
+
+    @lru_cache(_FOLDERS)
+    def of_folders(folder: Path) -> Mapping[str, MetadataValue]:
+        return {**of_folders(folder.parent), **beside(folder)[1]} if folder.name else {}
+
+    for item in items:
+        if isinstance(item, Document) and item.source.startswith("file:"):
+            path = path_of(item.source)
+            (title, own), around = beside(path), of_folders(path.parent)
+            yield from faults
+            faults.clear()
+            if title or own or around:
+                # A title is that of the one document that a file is, not of each item of a list.
+                name = title if title and item.uri == item.source else item.title
+                metadata = {**around, **item.metadata, **own}
+                item = replace(item, title=name, metadata=dict(sorted(metadata.items())))
+        yield item
 
 
 _AHEAD = 4
