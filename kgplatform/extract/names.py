@@ -166,9 +166,9 @@ def _capitalised(text: str, start: int, end: int, words: DocumentWords) -> Itera
         right = tokens[last - 1].end("word") if named else 0
         if named and text.startswith(", ", right) and is_capital(run[-1]) and (noble := _NOBLE.match(text, right)):
             right = noble.end()  # "Ada, Duchess of Lund"
-        is_citation = text[left - 1 : left] == "[" and text[right : right + 1] == "]"  # "[Qui14]"
         if right == end and last - first > 2 and len(run[-1]) == 2 and run[-1][1] == ".":  # "… in World War I."
             right -= 1
+        is_citation = text[left - 1 : left] == "[" and text[right : right + 1] == "]"  # "[Qui14]"
         if (
             named
             and not is_adjective(text, tokens, first, last, end)

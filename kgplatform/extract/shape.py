@@ -354,7 +354,7 @@ def _of(item: object, keys: str) -> Any:
     """What an object has under the first of ``keys``, however it spells them; None where it has none."""
     if not isinstance(item, Mapping):
         return None
-    known = {type_key(str(key)): value for key, value in item.items() if value not in (None, "")}
+    known = {type_key(str(key)): value for key, value in reversed(list(item.items())) if value not in (None, "")}
     return next((known[key] for each in keys.split() if (key := type_key(each)) in known), None)
 
 

@@ -16,7 +16,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta, timezone
 from itertools import product
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -27,12 +27,12 @@ from kgplatform.neo4j.store import Store
 from kgplatform.records import METADATA, metadata_name
 from kgplatform.text import clipped, did_you_mean, listed
 
-Where = str | Mapping[str, Any] | Sequence[str]
-"""A condition, the short form, or several conditions that must all hold; in those, values that one name must equal are
-alternatives."""
+Where = str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]]
+"""A condition, the short form, or several of both that must all hold."""
 Term = dict[str, Any]
 """``property``; ``is``: "=", "<", "<=", ">", ">=", "HAS", "CONTAINS" or "ENDS WITH"; ``values``, of which one has to
-fit, or the ``number`` or ``text`` to be ordered by; ``day``: all hours of a day are alike; ``not``: that none may."""
+fit, or the ``number`` or ``text`` to be ordered by; ``days``: values that stand for all hours of a day; ``not``: that
+none may."""
 
 _OWN = {"title": "name", "language": "language", "added": "addedAt"}
 """Properties of documents that are no metadata, by the names that people ask for."""
@@ -47,7 +47,8 @@ _OF_FILE = {
 _APART = r"\s\"'`=<>!(),;&|“”„«»‘"
 _END = rf"(?![^{_APART}])"
 _QUOTED = r"""\"(?:[^"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|“[^”]*”|„[^“”]*[“”]|«[^»]*»|‘[^’]*’"""
-_WORDS = rf"[^{_APART}](?:(?!\s+(?:and|or){_END})[^=<>!(),;&|\"“”„«»])*"
+_INSIDE = r"[^\s=<>!(),;&|\"“”„«»]"
+_WORDS = rf"[^{_APART}]{_INSIDE}*(?:\s+(?!(?:and|or){_END}){_INSIDE}+)*"
 _NAME = rf"`[^`]+`|(?!(?:and|or|not|in|within){_END})[^\W\d][\w.-]*"
 _SIGNS = {
     **{"<=": "<=", "=<": "<=", ">=": ">=", "=>": ">=", "!=": "!=", "<>": "!="},
@@ -55,9 +56,9 @@ _SIGNS = {
 }
 _PERIOD = re.compile(r"\s*(\d{1,4})\s*(day|week|month|year)s?\s*", re.IGNORECASE)
 _DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d+)?")
-_LONGEST, _DEEPEST, _MOST_CLAUSES = 10_000, 50, 200
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,17})?(?:e[+-]?[0-9]{1,2})?")
+_LONGEST, _DEEPEST, _MOST_CLAUSES, _MOST_TERMS = 10_000, 50, 200, 5000
 
 
 class _Condition(NamedTuple):
@@ -93,29 +94,24 @@ def clauses_of(where: Where) -> list[list[Term]]:
     for no condition. Raises ``InputError``, with the place of the mistake in a text."""
     if isinstance(where, str):
         return _clauses(_Reading(where).whole()) if where.strip() else []
+    if isinstance(where, list | tuple):
+        if sum(len(each) for each in where if isinstance(each, str)) > _LONGEST:
+            raise InputError(f"The conditions have more than {_LONGEST:,} characters together.", "where")
+        if all(isinstance(each, str | Mapping) for each in where):
+            return [clause for each in where for clause in clauses_of(each)]
+    if not isinstance(where, Mapping):
+        raise wrong_value("where", where, "it must be a condition, a dictionary or a list of those")
     clauses: list[list[Term]] = []
-    if isinstance(where, Mapping):
-        for name, value in where.items():
-            values = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
-            try:
-                kept = [item for item in map(value_of, values) if item is not None and not isinstance(item, list)]
-            except ValueError:
-                kept = []
-            if not kept_name(str(name)) or not kept or len(kept) < len(values):
-                raise InputError(f"where: {name}={value!r:.100} cannot be used: give a value or a list of values.")
-            clauses += _clauses(_compared(str(name), "=", kept))
-        return clauses
-    if not isinstance(where, list | tuple) or not all(isinstance(each, str) for each in where):
-        raise wrong_value("where", where, "it must be a condition, a list of conditions or a dictionary")
-    alternatives: dict[str, list[Term]] = {}
-    for clause in (clause for each in where for clause in clauses_of(each)):
-        first, *others = clause
-        is_one_name = not any(term["property"].startswith(METADATA) for term in others)
-        if first["is"] == "=" and not first["not"] and is_one_name:
-            alternatives.setdefault(first["property"], []).extend(clause)
-        else:
-            clauses.append(clause)
-    return [*alternatives.values(), *clauses]
+    for name, value in where.items():
+        values = list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
+        try:
+            kept = [item for item in map(value_of, values) if item is not None and not isinstance(item, list)]
+        except ValueError:
+            kept = []
+        if not kept_name(str(name)) or not kept or len(kept) < len(values):
+            raise InputError(f"where: {name}={value!r:.100} cannot be used: give a value or a list of values.", "where")
+        clauses += _clauses(_compared(str(name), "=", kept))
+    return clauses
 
 
 def _compared(name: str, sign: str, values: Sequence[Any]) -> _Condition | Term:
@@ -128,16 +124,26 @@ def _compared(name: str, sign: str, values: Sequence[Any]) -> _Condition | Term:
         "values": [form for value in values for form in _forms(value)],
         "number": number,
         "text": text,
-        "day": all(isinstance(each, str) and _DAY.fullmatch(each) for each in values) and sign != "HAS",
+        "days": [each for each in values if isinstance(each, str) and _DAY.fullmatch(each)],
         "not": False,
     }
     if name in _OWN:
         return _Condition(False, [term, {**term, "property": _OWN[name]}])
-    if name in _OF_FILE and sign == "=":
+    if name not in _OF_FILE:
+        return term
+    of_file: Term = {**term, "property": "source"}
+    if sign == "=":
         way, form, around = _OF_FILE[name]
-        parts = [form.format(quote(str(value).strip(around))).lower() for value in values]
-        return _Condition(False, [term, {**term, "property": "source", "is": way, "values": parts}])
-    return term
+        try:  # as the address of a file has it, whose name need not be UTF-8
+            parts = [quote(str(value).strip(around).encode("utf-8", "surrogateescape")) for value in values]
+        except UnicodeEncodeError:
+            parts = [""]
+        if not all(parts):
+            raise InputError(
+                f"where: give the name of a {name}, not {listed([repr(value) for value in values])}.", "where"
+            )
+        of_file |= {"is": way, "values": [form.format(part).lower() for part in parts]}
+    return _Condition(False, [term, of_file])
 
 
 def _forms(value: Any) -> list[Any]:
@@ -161,7 +167,8 @@ def _clauses(node: _Condition | Term) -> list[list[Term]]:
         return [[node]]
     parts = [_clauses(part) for part in node.parts]
     size = sum(map(len, parts)) if node.is_all else math.prod(map(len, parts))
-    if size > _MOST_CLAUSES:
+    longest = [max(map(len, part)) for part in parts]
+    if size > _MOST_CLAUSES or size * (max(longest) if node.is_all else sum(longest)) > _MOST_TERMS:
         raise InputError("The condition is too long. Ask for less at once.", "where")
     if node.is_all:
         return [clause for part in parts for clause in part]
@@ -210,15 +217,19 @@ class _Reading:
         return found
 
     def _comparison(self, name: str) -> _Condition | Term:
+        before = self._at
         if self._take("within" + _END):
+            if name in _OF_FILE:
+                self._at = before
+                raise self._error(f"compare {name} by =, != or in")
             before = self._at
             read = _PERIOD.fullmatch(str(self._value()))
             if read is None:
                 self._at = before
                 raise self._error('give a period such as "90 days", "2 weeks" or "1 year"')
-            today = date.today()
-            days = min(int(read[1]) * _DAYS[read[2].lower()], today.toordinal() - 1)
-            first, until = str(today - timedelta(days)), str(today + timedelta(1))
+            days = sorted((date.today(), datetime.now(timezone.utc).date()))  # the platform's own times are in UTC
+            back = min(int(read[1]) * _DAYS[read[2].lower()], days[0].toordinal() - 1)
+            first, until = str(days[0] - timedelta(back)), str(days[1] + timedelta(1))
             return _Condition(True, [_compared(name, ">=", [first]), _compared(name, "<", [until])])
         is_not = self._take("not" + _END)
         if self._take("in" + _END):
@@ -245,14 +256,14 @@ class _Reading:
         return _compared(name, "HAS", [])
 
     def _value(self) -> Any:
-        """What stands in quotes, with backslashes before those inside; else a number, true, false, or words."""
+        """What stands in quotes, with backslashes before those inside; else true, false, or words, of which a number is
+        one (``_forms``)."""
         value = self._need(f"{_QUOTED}|{_WORDS}", "a value is missing")
         if value[0] in "\"'":
             return re.sub(r"\\(.)", r"\1", value[1:-1], flags=re.DOTALL)
         if value[0] in "“„«‘":
             return value[1:-1]
-        is_json = _NUMBER.fullmatch(value) or value.lower() in ("true", "false")
-        return json.loads(value.lower()) if is_json else value
+        return value.lower() == "true" if value.lower() in ("true", "false") else value
 
     def _take(self, pattern: str) -> str | None:
         found = re.compile(rf"\s*({pattern})", re.IGNORECASE | re.DOTALL).match(self._text, self._at)

@@ -69,15 +69,18 @@ class CutShort(SkippedFile):
 def find_files(paths: Sequence[str | Path]) -> Iterator[Path]:
     """The files that ``paths`` name, and those in the folders that they name, sorted and each once.
 
-    Hidden files and folders, sidecars and what a home folder has of its own are left out unless named themselves; what
-    links lead to again is found once, in its own place where that is among the folders. Folders that cannot be opened
-    are among the result, so that ``load`` reports them. Raises ``DocumentError`` at once for a path that is not there.
+    Hidden files and folders, and what a home folder has of its own, are left out unless named themselves; metadata
+    beside what they are of (``described``) unless named alone. What links lead to again is found once, in its own place
+    where that is among the folders. Folders that cannot be opened are among the result, so that ``load`` reports them.
+    Raises ``DocumentError`` at once for a path that does not exist.
     """
     entered: set[str] = set()
     given = sorted((_path(each) for each in path_list(paths)), key=lambda each: each[0].is_symlink())
     roots = tuple(f"{os.path.realpath(path).rstrip(os.sep)}{os.sep}" for path, is_folder in given if is_folder)
     walks = [_walk(path, entered, roots) if is_folder else iter([path]) for path, is_folder in given]
-    return (path for path, _ in groupby(heapq.merge(*walks)))
+    named = {path for path, _ in given}
+    found = (path for path, _ in groupby(heapq.merge(*walks)))
+    return (path for path in found if path.with_name(_described_by(path.name) or path.name) not in named - {path})
 
 
 def path_list(paths: str | Path | Iterable[str | Path]) -> list[str | Path]:
@@ -135,7 +138,9 @@ def _entries(folder: Path, entered: set[str], roots: Sequence[str]) -> Iterator[
     entered.add(real)
     try:
         with os.scandir(folder) as found:
-            shown = [each for each in found if not each.name.startswith(".") and not each.name.endswith(_SIDECARS)]
+            shown = [each for each in found if not each.name.startswith(".")]
+            names = {each.name for each in shown}
+            shown = [each for each in shown if _described_by(each.name) not in names]
             entries = sorted((each.name, each.is_dir()) for each in shown if not _is_again(each, real, entered, roots))
     except OSError:
         yield folder, False
@@ -306,12 +311,18 @@ _Said = tuple[str, Mapping[str, MetadataValue]]
 """A title, or "", and metadata."""
 
 
+def _described_by(name: str) -> str | None:
+    """The name of what a sidecar of that ``name`` describes; None for other files."""
+    return next((name.removesuffix(ending) for ending in _SIDECARS if name.endswith(ending)), None)
+
+
 def described(items: Iterable[Document | SkippedFile]) -> Iterator[Document | SkippedFile]:
     """``items`` with the metadata that stand beside what they are of: ``NAME.meta.yaml`` next to a file or a folder
     NAME, a folder's being of all below it. What is said of a file itself comes before what its own text says, and that
     before what is said of its folders, the nearest first. What of that cannot be read is told once.
     """
     faults: list[SkippedFile] = []
+    told: set[Path] = set()
 
     @lru_cache(_FOLDERS)
     def named(folder: Path) -> frozenset[str]:
@@ -338,12 +349,16 @@ def described(items: Iterable[Document | SkippedFile]) -> Iterator[Document | Sk
             title, metadata, wrong = "", {}, (f"cannot be read: {(error.strerror or 'unknown error').lower()}",)
         except DocumentError as error:
             title, metadata, wrong = "", {}, (error.reason,)
-        faults.extend(SkippedFile(shown, fault, in_part=True) for fault in wrong)
+        if not (title or metadata or wrong):
+            wrong = ("it has no lines like `author: Jules Verne`",)
+        faults.extend(SkippedFile(shown, fault, in_part=True) for fault in wrong if file not in told)
+        told.add(file)
         return title, metadata
 
     @lru_cache(_FOLDERS)
     def of_folders(folder: Path) -> Mapping[str, MetadataValue]:
-        return {**of_folders(folder.parent), **beside(folder)[1]} if folder.name else {}
+        above = [beside(each)[1] for each in (folder, *folder.parents) if each.name]
+        return {name: value for metadata in reversed(above) for name, value in metadata.items()}
 
     for item in items:
         if isinstance(item, Document) and item.source.startswith("file:"):

@@ -260,8 +260,8 @@ def _halved(vectors: Floats, limit: int) -> Indices:
 
 
 KEYWORDS = 5
-"""Keywords of a community: its members with the highest scores (paper, section 3.2), of different names: none has all
-words of another."""
+"""Keywords of a community: its members with the highest scores (paper, section 3.2), of different names: none is part
+of another."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

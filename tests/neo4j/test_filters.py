@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kgplatform.errors import InputError
+from kgplatform.interfaces.cli.shared import alternatives
 from kgplatform.neo4j.filters import Where, clauses_of, documents_where
 from kgplatform.neo4j.store import Store
 
@@ -17,11 +18,38 @@ DAYS_AGO = [str(date.today() - timedelta(days)) for days in (0, 5, 89, 91, 400)]
 METADATA: dict[str, dict[str, Any]] = {
     "none": {},
     "old": {"year": 1999, "author": "Orlova", "tag": ["annex", "sea"], "draft": True, "updated": DAYS_AGO[4]},
-    "new": {"year": 2024, "author": "O'Neill", "tag": ["contract"], "draft": False, "updated": DAYS_AGO[1]},
-    "text": {"year": "2024", "author": "orlova", "draft": "yes", "due date": "2024-02-30", "updated": DAYS_AGO[2]},
-    "odd": {"year": "01234", "author": 'says "and" \\ or', "draft": "no", "updated": "soon", "part-no.": 7.5},
+    "new": {
+        "year": 2024,
+        "d": "2020-05-01T08:00",
+        "author": "O'Neill",
+        "tag": ["contract"],
+        "draft": False,
+        "updated": DAYS_AGO[1],
+        "id": 12345678901234567,
+    },
+    "text": {
+        "year": "2024",
+        "d": "2020-05-01-B",
+        "author": "orlova",
+        "draft": "yes",
+        "due date": "2024-02-30",
+        "version": "1.10",
+        "updated": DAYS_AGO[2],
+    },
+    "odd": {
+        "year": "01234",
+        "author": 'says "and" \\ or',
+        "draft": "no",
+        "updated": "soon",
+        "part-no.": 7.5,
+        "note": "a\nb",
+    },
     "many": {"year": [1999, 2024], "author": ["Orlova", "Verne"], "updated": DAYS_AGO[3], "naïve": "ja"},
 }
+METADATA["none"] |= {"version": 1.1}
+METADATA["new"] |= {"id": 12345678901234567, "d": "2020-05-01T08:00"}
+METADATA["text"] |= {"version": "1.10", "d": "2020-05-01-B"}
+METADATA["odd"] |= {"note": "a\nb"}
 KNOWN = {
     "new": {"source": "file:///data/Contracts/2024/Annex%20A.PDF", "name": "Annex A", "language": "en", "days": 3},
     "odd": {"source": "file:///data/contracts/b.txt", "name": "B", "language": "de", "days": 300},
@@ -88,10 +116,17 @@ def documents(neo4j_server: Any) -> Any:
         (f"added <= {date.today() - timedelta(3)}", "new odd"),
         ({}, "many new none odd old text"),
         ("", "many new none odd old text"),
-        (["author=Orlova", 'author = "O\'Neill"', "year > 2000"], "many new"),
-        (["title=B", "title = 'Annex A'", "type=txt"], "odd"),
-        (["draft or year = 2024", "author=Orlova"], "many old"),
-        (["not author=Orlova", "not author=Verne"], "new none odd text"),
+        (["author=Orlova", {"author": "Verne"}], "many"),
+        (["draft or year = 2024", "", "author=Orlova"], "many old"),
+        ("tag = annex and tag = sea", "old"),
+        ("version = 1.10 or id = 12345678901234567", "new none text"),
+        ("id >= 12345678901234567 and id < 1e18", "new"),
+        ("version = 1.1", "none"),
+        ({"d": ["2020-05-01", "2019"]}, "new"),
+        ('d in ("2020-05-01", "2020-05-02T10:00")', "new"),
+        ("d <= 2020-05-01", "new"),
+        ("type", "new odd"),
+        ("note = 'a\nb'", "odd"),
         ([], "many new none odd old text"),
     ],
 )
@@ -173,7 +208,7 @@ def test_any_condition_chooses_what_it_says(documents: Store, choice: Choice) ->
         ("year between 1800 and 1900", "read at between 1800 and 1900"),
         ("$author = x", "read at .author = x"),
         (["year = 1", "draft)"], r"read at \) \(character 6\)"),
-        (["year > 1) or (draft"], r"read at \) or \(draft \(character 9\)"),
+        (["year = 1", "year > 1) or (draft"], r"read at \) or \(draft \(character 9\)"),
         ("author = Tom and Jerry", 'No document has metadata "Jerry".* Put a value that has "and" or "or" in quotes'),
         ("year not 1999", 'read at 1999 .*: write "not in"'),
         ("year in 1999", r'list values in brackets, such as \("a", "b"\)'),
@@ -181,12 +216,17 @@ def test_any_condition_chooses_what_it_says(documents: Store, choice: Choice) ->
         ("updated within 24 hours", "read at 24 hours .*: give a period such as"),
         ("draft > true", "read at > true .*: compare with true by =, != or in"),
         ('folder > "a"', "compare folder by =, != or in"),
+        ("folder within '3 days'", "compare folder by =, != or in"),
+        ('folder = ""', "give the name of a folder, not ''"),
+        ("folder = '\ud800'", "give the name of a folder"),
+        ("(" + " and ".join(["draft"] * 200) + ")" + " or draft" * 700, "The condition is too long"),
+        (["draft" + " " * 5000] * 3, "more than 10,000 characters together"),
         ("(" * 60 + "year" + ")" * 60, "nest at most 50 conditions"),
         (" or ".join(f"(year = {n} and draft)" for n in range(9)), "The condition is too long"),
         ("x" * 10_001, "10,001 characters; at most 10,000 are allowed"),
         ({"author": {"x": 1}}, "author=.* cannot be used: give a value or a list of values"),
         ({"author": []}, "author=.* cannot be used"),
-        ([5], "it must be a condition, a list of conditions or a dictionary"),
+        ([5], "it must be a condition, a dictionary or a list of those"),
         ("year > 1 or auther = 'x'", 'No document has metadata "auther". Did you mean author'),
         (
             "Folder = x",
@@ -199,9 +239,34 @@ def test_what_is_said_of_a_mistake(documents: Store, where: Any, said: str) -> N
         documents_where(documents, where)
 
 
+@pytest.mark.parametrize("value", ["1٣", "2０２０", "caf\udce9", "9" * 30, "1e99"])
+def test_odd_values_are_texts_or_are_refused(documents: Store, value: str) -> None:
+    for where in (f"year = {value}", f"folder = {value}", {"year": value}, {"folder": value}):
+        try:
+            assert documents_where(documents, where) == []
+        except InputError as error:
+            assert "Neo4j cannot hold" in str(error)
+
+
+def test_blanks_cost_no_more_than_other_letters() -> None:
+    (clause,) = clauses_of("author = a" + " " * 9000 + "b")
+    assert clause[0]["text"] == "a" + " " * 9000 + "b"
+
+
+def test_of_the_command_values_of_one_name_are_alternatives(documents: Store) -> None:
+    def found(*conditions: str) -> list[str]:
+        return documents_where(documents, alternatives(conditions))
+
+    assert found("author=Orlova", 'author = "O\'Neill"', "year > 2000") == ["many", "new"]
+    assert found("title=B", "title = 'Annex A'", "type=txt") == ["odd"]
+    assert found("tag=annex and tag=sea", "draft=true") == ["old"]
+    assert found("not author=Orlova", "not author=Verne") == ["new", "none", "odd", "text"]
+    assert alternatives(None) == alternatives([" "]) == []
+
+
 def test_no_value_becomes_part_of_a_statement(documents: Store) -> None:
     odd = 'a = "x\\"}) DETACH DELETE d //" or `b}) DETACH DELETE d` = 1'
-    assert [term["values"] for clause in clauses_of(odd) for term in clause] == [['x"}) DETACH DELETE d //'], [1, "1"]]
+    assert [term["values"] for clause in clauses_of(odd) for term in clause] == [['x"}) DETACH DELETE d //'], ["1", 1]]
     with pytest.raises(InputError, match="No document has metadata"):
         documents_where(documents, odd)
     assert len(documents_where(documents, "")) == len(METADATA)

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import pytest
 from conftest import opened
 from corpora import put
 
@@ -45,10 +46,29 @@ def test_a_files_own_come_first_then_its_text_then_its_folders(tmp_path: Path) -
     }
 
 
-def test_a_file_alone_has_the_same_as_with_its_folder_and_a_sidecar_that_is_named_is_a_text(tmp_path: Path) -> None:
-    folder = put(tmp_path, FILES)[1].parent
-    assert dict(found(folder / "two.md")[0]["two"].metadata) == dict(found(folder)[0]["two"].metadata)
+def test_a_file_alone_has_the_same_as_with_its_folder_and_a_sidecar_of_nothing_is_a_text(tmp_path: Path) -> None:
+    paths = put(tmp_path, {**FILES, "all/reprot.pdf.meta.yaml": "year: 1\n"})
+    folder = paths[1].parent
+    both = [folder / "two.md", folder / "two.md.meta.yml"]
+    (alone,) = (each for each in load(both) if isinstance(each, Document))
+    assert dict(alone.metadata) == dict(found(folder)[0]["two"].metadata) == {**alone.metadata, "year": "no"}
     assert found(folder / "two.md.meta.yml")[0]["two.md.meta"].text.strip() == "year: no"
+    assert "reprot.pdf.meta" in found(folder)[0], "a slip of the pen is seen"
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ("title: >\n  The first\n  cable\n", "The first cable"),
+        ('title: "A title" # note\n', "A title"),
+        ('{"title": "From JSON", "year": 1}\n', "From JSON"),
+        ("title: 1984\n", "1984"),
+        ("title: null\nyear: 1\n", "one"),
+    ],
+)
+def test_titles(tmp_path: Path, said: str, title: str) -> None:
+    put(tmp_path, {"a/one.txt": "The cable.", "a/one.txt.meta.yaml": said})
+    assert list(found(tmp_path / "a")[0]) == [title]
 
 
 def test_what_cannot_be_read_is_told_once_and_costs_that_alone(tmp_path: Path) -> None:

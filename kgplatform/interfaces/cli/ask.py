@@ -25,6 +25,7 @@ from kgplatform.interfaces.cli.shared import (
     TokenBudget,
     Verify,
     Where,
+    alternatives,
     connect_to,
     flag,
     named_texts,
@@ -125,7 +126,9 @@ def ask(
     try:
         options = reader_options(reader, option, {name: value for name, value in flags.items() if value})
         with connect_to(home, token_budget=token_budget) as graph:
-            asked = partial(graph.ask, question, reader, options=options, where=where, keep=keep, verify=verify)
+            asked = partial(
+                graph.ask, question, reader, options=options, where=alternatives(where), keep=keep, verify=verify
+            )
             told = partial(failed_json, question, trace=trace)
             answer, cost = watched(asked, graph, as_json, lambda *failed: print_json(told(*failed)))
     except InputError as error:
@@ -249,7 +252,7 @@ def chat(
         raise InputError(_told(error, {})) from error
     with connect_to(home, token_budget=token_budget) as graph:
         opened = graph.chat(thread)
-        ask = partial(opened.ask, reader=reader, options=options, where=where, verify=verify)
+        ask = partial(opened.ask, reader=reader, options=options, where=alternatives(where), verify=verify)
         failed = _talk(graph, opened, ask, as_json)
     if failed and not sys.stdin.isatty():  # a person has read it, a script has not
         raise typer.Exit(1)

@@ -28,6 +28,7 @@ from kgplatform.interfaces.cli.shared import (
     RouteOption,
     TopK,
     Where,
+    alternatives,
     connect_to,
     json_or_text,
     named_texts,
@@ -188,7 +189,7 @@ def search(
     from kgplatform.interfaces.cli.show import answers, terminal
 
     with terminal.ProgressLines(), connect_to(home) as graph:
-        result = graph.search(question, route=route, top_k=top_k, where=where)
+        result = graph.search(question, route=route, top_k=top_k, where=alternatives(where))
     terminal.show(as_json, result, partial(answers.show_search, all_facts=facts))
 
 

@@ -72,6 +72,22 @@ Where = Annotated[
 ]
 
 
+_EQUALS = re.compile(r"""\s*([\w.-]+|`[^`]+`)\s*=\s*("[^"\\]*"|'[^'\\]*'|[^\s"'()=<>!,;&|][^"()=<>!,;&|]*)""")
+
+
+def alternatives(conditions: Sequence[str] | None) -> list[str]:
+    """``--where`` as conditions that must all hold: ``NAME=VALUE`` with the same name are joined by "or"."""
+    equal: dict[str, list[str]] = {}
+    others = []
+    for each in conditions or ():
+        found = _EQUALS.fullmatch(each)
+        if found is None or re.search(r"\s(?:and|or)\s", each, re.IGNORECASE):
+            others.append(each)
+        else:
+            equal.setdefault(found[1].strip("`"), []).append(each)
+    return [*(" or ".join(some) for some in equal.values()), *filter(str.strip, others)]
+
+
 def known_extractor(name: str | None) -> str | None:
     """``name``, if there is an extractor of that name; else the command is not even begun."""
     if name is not None and name not in ("llm", "local", "recorded"):

@@ -156,7 +156,7 @@ class SearchBody(Sent):
     question: str = Field(max_length=_LONGEST_QUESTION)
     route: str = Field("all", description="One of the routes of /api/about.")
     top_k: int = Field(10, ge=1, le=1000, description="Number of passages and facts.")
-    where: dict[str, Any] | list[str] | str = Field({}, description=_WHERE)
+    where: dict[str, Any] | list[str | dict[str, Any]] | str = Field({}, description=_WHERE)
 
 
 class EarlierTurn(Sent):
@@ -172,7 +172,7 @@ class TurnBody(Sent):
     question: str = Field(max_length=_LONGEST_QUESTION)
     reader: str | None = Field(None, description="One of the readers of /api/about; default: the first.")
     options: dict[str, Any] = Field({}, description="Options of the reader (see /api/about); null: the default.")
-    where: dict[str, Any] | list[str] | str = Field({}, description=_WHERE)
+    where: dict[str, Any] | list[str | dict[str, Any]] | str = Field({}, description=_WHERE)
     verify: bool = Field(False, description=_VERIFY)
 
 

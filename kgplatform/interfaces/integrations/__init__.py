@@ -17,13 +17,10 @@ _JOINTS = {"$and": " and ", "$or": " or "}
 def where_of(filters: Mapping[str, Any] | None, where: Where | None = None) -> Where | None:
     """``filters`` as neo4j-graphrag and LangChain write them, and ``where``, both of which must fit, as ``where``:
     ``{"$or": [{"author": "Verne"}, {"year": {"$gte": 1869}}]}``. Raises ``InputError`` for an operator that is none."""
-    if not filters:
-        return where or None
-    both = [_condition(filters)]
-    if where:
-        several = [where] if isinstance(where, str) else where
-        both += [_condition(where)] if isinstance(where, Mapping) else [f"({each})" for each in several]
-    return " and ".join(both)
+    condition = _condition(filters) if filters and filters != {"$and": []} else ""
+    if not condition or not where:
+        return condition or where or None
+    return [condition, *([where] if isinstance(where, str | Mapping) else where)]
 
 
 def _condition(filters: Any) -> str:
@@ -56,8 +53,11 @@ _LISTS = (list, tuple, set, frozenset)
 
 
 def _literal(value: Any) -> str:
+    if hasattr(value, "item") and not isinstance(value, str):  # a number of numpy's
+        value = value.item()
     if isinstance(value, bool | int | float):
         return str(value).lower()
+    value = value.isoformat() if hasattr(value, "isoformat") else value
     text = str(value).replace("\\", "\\\\").replace('"', '\\"')
     return f'"{text}"'
 

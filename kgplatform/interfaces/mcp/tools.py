@@ -65,7 +65,7 @@ NodeId = Annotated[str, Field(min_length=1, max_length=2_000, description="The i
 Offset = Annotated[int, Field(ge=0, le=10_000_000, description="How many to skip: the last reply's next_offset.")]
 Limit = Annotated[int, Field(ge=1, le=200, description="At most this many.")]
 Where = Annotated[
-    dict[str, Any] | list[str] | str,
+    dict[str, Any] | list[str | dict[str, Any]] | str,
     Field(
         description='Only documents with these metadata, such as {"author": "Verne", "year": [1869, 1870]}, a list '
         'naming alternatives, or a condition: `year >= 1869 and not (draft or tag in ("a", "b"))`. `documents` shows '

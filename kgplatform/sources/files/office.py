@@ -247,9 +247,9 @@ if TYPE_CHECKING:
     from python_calamine import CalamineSheet
 
 _DELIMITERS = ",;\t|"
-_MOST_REPEATED_CELLS = 100_000
 _PLAIN_SHEET = re.compile(r"[^\W\d][\w.]*")
 _CELL = re.compile(r"[A-Z]{1,3}\d+|R\d*|C\d*|R\d*C\d*", re.I)
+_MOST_REPEATED_CELLS = 100_000
 """Cells that a workbook may have beyond one for each of its bytes: in ODS, cells and rows say how often they come."""
 
 Rows = list[tuple[int, list[str]]]

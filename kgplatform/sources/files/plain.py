@@ -111,7 +111,6 @@ def _cues(text: str) -> Iterator[tuple[str, str]]:
 
 _FRONT_MATTER = re.compile(r"(---|\+\+\+)[^\S\n]*\n(?=[\w\"'-]+\s*[:=])(.*?\n)(?:\1|\.\.\.)[^\S\n]*(?:\n|$)", re.S)
 _TAG = re.compile(r"<!--.*?(?:-->|$)|<(?:script|style)\b.*?(?:</|$)|<[^<>]*>", re.S | re.I)
-_FRONT_TITLE = re.compile(r"^title[^\S\n]*[:=](.*)$", re.M | re.I)
 
 
 def read_markdown(path: str, stream: BinaryIO) -> FileText:
@@ -177,12 +176,11 @@ def said_in(source: str, what: str, first: int) -> tuple[str, dict[str, Metadata
                 said[part[1].strip("\"' ")] = _unquoted(tidy(part[2]))
                 number = source.count("\n", 0, part.start()) + first
                 faults.append(f"line {number} of {what} is not YAML: its value is kept as a text")
-    if not said and source.strip():
-        faults.append(f"{what} has no lines like `author: Jules Verne`")
     kept = flat({name: value for name, value in said.items() if str(name).lower() != "title"})
     faults += [f"{name} in {what} was left out: it cannot be stored as metadata" for name in kept.left_out]
-    title = _FRONT_TITLE.search(source)
-    return _unquoted(title[1].strip()) if title else "", kept.metadata, tuple(faults)
+    named = next((value for name, value in said.items() if str(name).lower() == "title"), None)
+    title = "" if named is None or isinstance(named, dict | list) else tidy(str(named))
+    return title, kept.metadata, tuple(faults)
 
 
 _TOML_KEY = re.compile(r"^([\w.-]+)[^\S\n]*=[^\S\n]*", re.M)

@@ -3,8 +3,10 @@
 import asyncio
 import json
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
+import numpy as np
 import pytest
 from event_loops import run_in_own_loop
 from neo4j_graphrag.exceptions import EmbeddingsGenerationError, LLMGenerationError, Text2CypherRetrievalError
@@ -79,13 +81,18 @@ def test_their_filters_say_what_where_says() -> None:
     both = {"$and": [{"author": "Verne"}, {"year": {"$in": [1869, "1870"]}}], "draft": {"$ne": True}}
     said = '(((`author` = "Verne") and (`year` in (1869, "1870"))) and `draft` != true)'
     assert where_of(both) == said
-    assert where_of(both, {"tags": ["sea", 'a "\\" b']}) == said + ' and (`tags` in ("sea", "a \\"\\\\\\" b"))'
-    assert where_of({"$or": [{"year": {"$gte": 1, "$lt": 3}}, {"tags": ["x"]}]}, "a or b") == (
-        '(((`year` >= 1 and `year` < 3) or (`tags` in ("x")))) and (a or b)'
-    )
-    assert (where_of(None), where_of(None, "a or b")) == (None, "a or b")
+    assert where_of(both, {"tags": "sea"}) == [said, {"tags": "sea"}]
+    escaping = where_of({"tenant": 'x" or "y'}, "a = 1) or (b = 2")
+    assert escaping == ['(`tenant` = "x\\" or \\"y")', "a = 1) or (b = 2"], "each is read by itself"
+    assert where_of({"$or": [{"year": {"$gte": 1, "$lt": np.int64(3)}}, {"tags": ["x"]}]}, ["a", {"b": 1}]) == [
+        '(((`year` >= 1 and `year` < 3) or (`tags` in ("x"))))',
+        "a",
+        {"b": 1},
+    ]
+    assert where_of({"at": {"$lte": datetime(2020, 1, 1, 12)}}) == '(`at` <= "2020-01-01T12:00:00")'
+    assert (where_of(None), where_of({"$and": []}), where_of(None, "a or b")) == (None, None, "a or b")
     for wrong in (
-        {"year": {"$near": 1869}},
+        {"year": {"$near": 1}},
         {"$or": []},
         {"$not": {"year": 1}},
         {"x": None},

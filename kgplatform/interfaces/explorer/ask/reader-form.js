@@ -133,18 +133,16 @@ export class OnlyDocuments {
     this.more = button("plus", "Another", () => this.#add().focus(), { class: "quiet small", hidden: true });
     const id = freshId("condition");
     this.condition = el("input", { id, type: "text", placeholder: "year >= 1869 and not draft", on: { change: () => this.#tell() } });
-    this.written = el("span", { class: "field", hidden: true }, el("label", { for: id }, "And that fit"), this.condition);
+    this.written = el("span", { class: "field" }, el("label", { for: id }, "And that fit"), this.condition);
     this.chosen = el("span", {}, "…");
     this.element = el("details", { class: "options only-documents", on: { toggle: () => this.element.open && this.#load() } },
       el("summary", {}, icon("down"), el("span", {}, "Only documents with ", this.chosen)), this.note, this.rows, this.more, this.written);
     aboutChanges.addEventListener("change", () => (this.isOld = true));
   }
 
-  /** What was chosen and written, as the condition that the server wants. */
+  /** What was chosen, and what was written: both must hold. */
   get where() {
-    const chosen = Object.entries(this.#chosen).map(([name, values]) => `\`${name}\` in (${values.map((each) => JSON.stringify(each)).join(", ")})`);
-    const written = this.condition.value.trim();
-    return [...chosen, ...(written ? [`(${written})`] : [])].join(" and ");
+    return [this.#chosen, this.condition.value.trim()];
   }
 
   /** Of each name that was chosen its values, any of which will do. */
@@ -174,7 +172,7 @@ export class OnlyDocuments {
     this.isOld = false;
     try {
       ({ names: this.known } = await get("api/metadata"));
-      this.more.hidden = this.written.hidden = !this.known.length;
+      this.more.hidden = !this.known.length;
       if (!this.known.length) this.note.textContent = "The documents have no metadata, such as an author or a year.";
       else if (!this.rows.children.length) this.#add();
     } catch (fault) {
