@@ -429,3 +429,10 @@ def test_nothing_from_a_full_passage_is_asked_for_once_more() -> None:
     assert [call.stage for call in chat.calls] == [FACTS_STAGE, FACTS_STAGE]
     assert [call.wanted.tokens for call in chat.calls] == [1024, 1024]
     assert read_facts(ScriptedChat(["{}"]), *passage_of("* * *", 3), 1024) == Extraction(), "one that says nothing"
+
+
+def test_facts_in_the_form_of_earlier_versions() -> None:
+    said = [{"text": "Mira Holt tends a light.", "key_elements": ["Mira Holt"]}]
+    for reply in (said, {"facts": said}):
+        found = read_facts(ScriptedChat([json.dumps(reply)]), *passage_of(KEEPER), 1024)
+        assert found.facts == (AtomicFact("Mira Holt tends a light.", ("Mira Holt",)),)

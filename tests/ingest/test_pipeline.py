@@ -720,3 +720,28 @@ def test_pages_that_were_written_stay(kg: KnowledgeGraph, tmp_path: Path) -> Non
     kg.cypher("MATCH (d:Document) CREATE (:Page {id: 'p', question: '', index: 0})-[:PAGE_OF]->(d)", write=True)
     kg.ingest(file, extractor="local", reread=True)
     assert kg.documents()[0].pages == 1
+
+
+def test_a_budget_stops_cleanly_and_goes_on(
+    undisturbed: Snapshot, store: Store, notes: list[Path], tmp_path: Path
+) -> None:
+    with OpenAIServer(extracted) as server:
+        home = tmp_path / "home"
+        report = paying(store, server, home, token_budget=4000).ingest(notes)
+        assert not report.complete
+        assert "budget of 4,000 tokens" in report.stopped
+        assert "a larger token_budget" in report.stopped
+        assert 0 < report.extracted < 18
+        assert report.failed == []
+        spent = sum(usage.input_tokens + usage.output_tokens for usage in report.usage.values())
+        assert 4000 <= spent < 4000 + 4 * 2000
+        done = rows(paying(store, server, home), "MATCH (c:Chunk {state: 'extracted'}) RETURN count(c)")
+        assert done == [[report.extracted]]
+        runs = 1
+        while not (report := paying(store, server, home, token_budget=4000).ingest(notes)).complete:
+            runs += 1
+            assert runs < 18
+        assert runs > 1
+        prompts = Counter(json.dumps(each.body["messages"]) for each in server.requests_to("/completions"))
+        assert (len(prompts), max(prompts.values())) == (18, 1)
+    assert difference(snapshot(store), undisturbed) == []

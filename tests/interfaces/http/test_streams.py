@@ -306,3 +306,14 @@ def test_fifty_questions_at_a_time(sample: KnowledgeGraph, address: str) -> None
             each.id for each in alone.evidence.passages
         ]
         assert together["usage"]["calls"] + together["usage"]["cached_calls"] == alone.usage.cached_calls
+
+
+def test_a_statement_ends_with_its_client(sample: KnowledgeGraph, address: str) -> None:
+    nodes = ", ".join(f"(gone_with_its_client_{number})" for number in range(5))
+    endless = f"MATCH {nodes} WHERE gone_with_its_client_0.id > gone_with_its_client_4.id RETURN count(*)"
+    body = {"statement": endless, "timeout": 600}
+    with httpx.Client(base_url=address) as client, pytest.raises(httpx.ReadTimeout):
+        client.post("/api/cypher", json=body, timeout=2)
+    with sample.store.lend_driver("look") as driver, driver.session() as session:
+        show = "SHOW TRANSACTIONS YIELD currentQuery WHERE currentQuery STARTS WITH 'MATCH (gone' RETURN currentQuery"
+        until(lambda: not list(session.run(show)))
