@@ -68,12 +68,12 @@ class _Condition(NamedTuple):
     parts: Sequence[_Condition | Term]
 
 
-def documents_where(store: Store, where: Where) -> list[str]:
-    """The ids of the documents that fit ``where``. Raises ``InputError`` for what cannot be asked, and for a name that
-    no document has: in a dictionary only where nothing fits."""
+def documents_where(store: Store, where: Where, *, any_name: bool = False) -> list[str]:
+    """The ids of the documents that fit ``where``. Raises ``InputError`` for what cannot be asked, and unless
+    ``any_name`` for a name that no document has: in a dictionary only where nothing fits."""
     clauses = clauses_of(where)
     found = [str(row["id"]) for row in store.read("search/documents_where", where=clauses)]
-    if found and isinstance(where, Mapping):
+    if any_name or (found and isinstance(where, Mapping)):
         return found
     own = sorted({*_OWN, *_OF_FILE})
     known = [metadata_name(row["name"]) for row in store.read("search/metadata_names")]
@@ -83,7 +83,7 @@ def documents_where(store: Store, where: Where) -> list[str]:
             quotes = ' Put a value that has "and" or "or" in quotes.' if term["is"] == "HAS" else ""
             raise InputError(
                 f'No document has metadata "{name}".{did_you_mean(name, [*known, *own])} {has}; the platform adds '
-                f"{', '.join(own)}.{quotes}",
+                f"{listed([each for each in own if each not in known])}.{quotes}",
                 "where",
             )
     return found

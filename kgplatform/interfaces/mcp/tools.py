@@ -204,7 +204,9 @@ def _about_options() -> str:
     return " ".join(['Options of the reader, such as {"mode": "open"}; each with its default.', *said])
 
 
-_ABOUT_READERS = " ".join([f"The reader; default: {names()[0]}.", *(f"{each.name}: {each.about}" for each in READERS)])
+def _about_readers() -> str:
+    """The readers, and what each does, for the description of ``ask``. Packages add some after this is loaded."""
+    return " ".join([f"The reader; default: {names()[0]}.", *(f"{each.name}: {each.about}" for each in READERS)])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -253,7 +255,7 @@ class ReadingTools:
         question: QuestionText,
         context: Context[Any, Any],
         reader: Annotated[
-            str | None, Field(description=_ABOUT_READERS, json_schema_extra={"enum": [*names(), None]})
+            str | None, Field(description=_about_readers(), json_schema_extra={"enum": [*names(), None]})
         ] = None,
         options: Annotated[dict[str, Any], Field(description=_about_options())] = {},  # noqa: B006 - as above
         where: Where = {},  # noqa: B006 - as above
