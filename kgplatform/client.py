@@ -453,12 +453,10 @@ class KnowledgeGraph:
         Raises ``InputError``.
         """
         self._need_documents()
-        if where:
-            asked(question)
-            documents = documents_where(self.store, where)
-            found = search(self.store, self.embedder, question, route, top_k, documents=documents, within=True)
-        else:
-            found = search(self.store, self.embedder, question, route, top_k)
+        asked(question)
+        only = documents_where(self.store, where)
+        is_part = only is not None
+        found = search(self.store, self.embedder, question, route, top_k, documents=only or (), within=is_part)
         return judged(found, question, self.embedder.name)
 
     def ask(
@@ -494,10 +492,10 @@ class KnowledgeGraph:
         asked(question)
         if options.get("documents"):
             chosen = replace(chosen, documents=tuple(info.id for info in self._named(options["documents"])))
-        started, name, only = time.perf_counter(), reader or READERS[0].name, None
-        if where:
+        started, name = time.perf_counter(), reader or READERS[0].name
+        if (only := documents_where(self.store, where)) is not None:
             check_can_be_kept(name)
-            if not (only := documents_where(self.store, where)):
+            if not only:
                 raise InputError(
                     "No document fits this condition. Compare it with the metadata of your documents.", "where"
                 )

@@ -320,9 +320,10 @@ class Look:
         """
         asked = only or MapFilter()
         given = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(asked).items()}
-        if given.pop("where"):
-            # A scene that was saved may ask for what no document has any more: nothing is in it.
-            fitting = documents_where(self._store, asked.where, any_name=True)
+        del given["where"]
+        # A scene that was saved may ask for what no document has any more: nothing is in it.
+        fitting = documents_where(self._store, asked.where, any_name=True)
+        if fitting is not None:
             given["documents"] = [id for id in fitting if not asked.documents or id in asked.documents]
         elif not asked.documents:
             given["documents"] = None

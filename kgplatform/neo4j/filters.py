@@ -68,10 +68,12 @@ class _Condition(NamedTuple):
     parts: Sequence[_Condition | Term]
 
 
-def documents_where(store: Store, where: Where, *, any_name: bool = False) -> list[str]:
-    """The ids of the documents that fit ``where``. Raises ``InputError`` for what cannot be asked, and unless
-    ``any_name`` for a name that no document has: in a dictionary only where nothing fits."""
-    clauses = clauses_of(where)
+def documents_where(store: Store, where: Where | None, *, any_name: bool = False) -> list[str] | None:
+    """The ids of the documents that fit ``where``; None where that is no condition. Raises ``InputError`` for what
+    cannot be asked, and unless ``any_name`` for a name that no document has: in a dictionary where nothing fits."""
+    clauses = [] if where is None else clauses_of(where)
+    if not clauses:
+        return None
     found = [str(row["id"]) for row in store.read("search/documents_where", where=clauses)]
     if any_name or (found and isinstance(where, Mapping)):
         return found

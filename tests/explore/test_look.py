@@ -326,7 +326,7 @@ def test_how_long_a_call_took(store: Store) -> None:
 
 
 def test_a_filter_of_the_map_that_is_no_condition_is_refused(store: Store) -> None:
-    with pytest.raises(InputError, match="where=5 cannot be used: it must be a condition, a list of conditions"):
+    with pytest.raises(InputError, match="where=5 cannot be used: it must be a condition, a dictionary"):
         Look(store).map(only=MapFilter(where=5))  # type: ignore[arg-type]  # on purpose
 
 

@@ -142,7 +142,8 @@ export class OnlyDocuments {
 
   /** What was chosen, and what was written: both must hold. */
   get where() {
-    return [this.#chosen, this.condition.value.trim()];
+    const [chosen, written] = [this.#chosen, this.condition.value.trim()];
+    return [...(Object.keys(chosen).length ? [chosen] : []), ...(written ? [written] : [])];
   }
 
   /** Of each name that was chosen its values, any of which will do. */
