@@ -80,7 +80,7 @@ from kgplatform.models.embed import Embedder, OpenAIEmbedder, make_embedder
 from kgplatform.models.openai_chat import OpenAIChat, Trial, make_chat, try_model
 from kgplatform.models.own import AnswerMessages, EmbedTexts, as_chat, as_embedder
 from kgplatform.neo4j.filters import Where as Where
-from kgplatform.neo4j.filters import documents_where
+from kgplatform.neo4j.filters import clauses_of, documents_where
 from kgplatform.neo4j.memory import unbounded
 from kgplatform.neo4j.passes import Pass, wait_meanwhile
 from kgplatform.neo4j.passes import Turn as PassTurn
@@ -492,10 +492,10 @@ class KnowledgeGraph:
         asked(question)
         if options.get("documents"):
             chosen = replace(chosen, documents=tuple(info.id for info in self._named(options["documents"])))
-        started, name = time.perf_counter(), reader or READERS[0].name
-        if (only := documents_where(self.store, where)) is not None:
+        started, name, only = time.perf_counter(), reader or READERS[0].name, None
+        if where is not None and clauses_of(where):
             check_can_be_kept(name)
-            if not only:
+            if not (only := documents_where(self.store, where)):
                 raise InputError(
                     "No document fits this condition. Compare it with the metadata of your documents.", "where"
                 )

@@ -246,7 +246,7 @@ def test_search_alone_shows_best_sentences_and_folds_away_what_is_off_the_questi
     allowed_errors.append("status of 400")
     page.get_by_label("And that fit").fill("subject = people or or")
     search(page, CAPTAIN, "all")
-    expect(page.get_by_text("The condition cannot be read at or) (character ")).to_be_visible()
+    expect(page.get_by_text("The condition cannot be read at or (character ")).to_be_visible()
 
 
 def test_options_of_a_reader(page: Page, explorer: str) -> None:
