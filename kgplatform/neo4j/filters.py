@@ -118,14 +118,13 @@ def clauses_of(where: Where) -> list[list[Term]]:
 
 def _compared(name: str, sign: str, values: Sequence[Any]) -> _Condition | Term:
     """That the metadata of a ``name`` compare so with one of ``values``, or what the platform knows under that name."""
-    number = next((each for each in values for each in _forms(each) if type(each) in (int, float)), None)
-    text = str(values[0]) if values else ""
+    forms = [form for value in values for form in _forms(value)]
     term: Term = {
         "property": METADATA + kept_name(name),
         "is": sign,
-        "values": [form for value in values for form in _forms(value)],
-        "number": number,
-        "text": text,
+        "values": forms,
+        "number": next((form for form in forms if type(form) in (int, float)), None),
+        "text": str(values[0]) if values else "",
         "days": [each for each in values if isinstance(each, str) and _DAY.fullmatch(each)],
         "not": False,
     }
@@ -219,16 +218,14 @@ class _Reading:
         return found
 
     def _comparison(self, name: str) -> _Condition | Term:
-        before = self._at
+        before, only_equal = self._at, f"compare {name} by =, != or in"
         if self._take("within" + _END):
             if name in _OF_FILE:
-                self._at = before
-                raise self._error(f"compare {name} by =, != or in")
+                raise self._error(only_equal, before)
             before = self._at
             read = _PERIOD.fullmatch(str(self._value()))
             if read is None:
-                self._at = before
-                raise self._error('give a period such as "90 days", "2 weeks" or "1 year"')
+                raise self._error('give a period such as "90 days", "2 weeks" or "1 year"', before)
             days = sorted((date.today(), datetime.now(timezone.utc).date()))  # the platform's own times are in UTC
             back = min(int(read[1]) * _DAYS[read[2].lower()], days[0].toordinal() - 1)
             first, until = str(days[0] - timedelta(back)), str(days[1] + timedelta(1))
@@ -244,17 +241,16 @@ class _Reading:
             return _negated(found) if is_not else found
         if is_not:
             raise self._error('write "not in", or put "not" before the name')
-        before = self._at
-        if sign := self._take("|".join(_SIGNS)):
-            if name in _OF_FILE and _SIGNS[sign] not in ("=", "!="):
-                self._at = before
-                raise self._error(f"compare {name} by =, != or in")
+        if written := self._take("|".join(_SIGNS)):
+            sign = _SIGNS[written]
+            by_order = sign not in ("=", "!=")
+            if by_order and name in _OF_FILE:
+                raise self._error(only_equal, before)
             value = self._value()
-            if isinstance(value, bool) and _SIGNS[sign] not in ("=", "!="):
-                self._at = before
-                raise self._error(f"compare with {value!s} by =, != or in".lower())
-            found = _compared(name, _SIGNS[sign].removeprefix("!"), [value])
-            return _negated(found) if _SIGNS[sign] == "!=" else found
+            if by_order and isinstance(value, bool):
+                raise self._error(f"compare with {str(value).lower()} by =, != or in", before)
+            found = _compared(name, sign.removeprefix("!"), [value])
+            return _negated(found) if sign == "!=" else found
         return _compared(name, "HAS", [])
 
     def _value(self) -> Any:
@@ -281,9 +277,10 @@ class _Reading:
             raise self._error("close the quotation marks" if is_open else advice)
         return found
 
-    def _error(self, advice: str) -> InputError:
-        rest = self._text[self._at :].lstrip()
+    def _error(self, advice: str, at: int | None = None) -> InputError:
+        """``at``: where the mistake begins, if that is not what is read next."""
+        rest = self._text[self._at if at is None else at :].lstrip()
         if not rest:
             return InputError(f"The condition ends too early: {advice}.", "where")
-        at = f"{clipped(rest, 30)} (character {len(self._text) - len(rest) + 1})"
-        return InputError(f"The condition cannot be read at {at}: {advice}.", "where")
+        here = f"{clipped(rest, 30)} (character {len(self._text) - len(rest) + 1})"
+        return InputError(f"The condition cannot be read at {here}: {advice}.", "where")

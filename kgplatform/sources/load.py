@@ -80,7 +80,7 @@ def find_files(paths: Sequence[str | Path]) -> Iterator[Path]:
     walks = [_walk(path, entered, roots) if is_folder else iter([path]) for path, is_folder in given]
     named = {path for path, _ in given}
     found = (path for path, _ in groupby(heapq.merge(*walks)))
-    return (path for path in found if path.with_name(_described_by(path.name) or path.name) not in named - {path})
+    return (path for path in found if (of := _described_by(path)) is None or (path in named and of not in named))
 
 
 def path_list(paths: str | Path | Iterable[str | Path]) -> list[str | Path]:
@@ -139,8 +139,6 @@ def _entries(folder: Path, entered: set[str], roots: Sequence[str]) -> Iterator[
     try:
         with os.scandir(folder) as found:
             shown = [each for each in found if not each.name.startswith(".")]
-            names = {each.name for each in shown}
-            shown = [each for each in shown if _described_by(each.name) not in names]
             entries = sorted((each.name, each.is_dir()) for each in shown if not _is_again(each, real, entered, roots))
     except OSError:
         yield folder, False
@@ -311,9 +309,11 @@ _Said = tuple[str, Mapping[str, MetadataValue]]
 """A title, or "", and metadata."""
 
 
-def _described_by(name: str) -> str | None:
-    """The name of what a sidecar of that ``name`` describes; None for other files."""
-    return next((name.removesuffix(ending) for ending in _SIDECARS if name.endswith(ending)), None)
+def _described_by(path: Path) -> Path | None:
+    """What the metadata in ``path`` are of, as it stands beside that; None for other files."""
+    ending = next((each for each in _SIDECARS if path.name.endswith(each) and path.name != each), None)
+    of = path.with_name(path.name.removesuffix(ending)) if ending else None
+    return of if of is not None and os.access(of, os.F_OK) else None
 
 
 def described(items: Iterable[Document | SkippedFile]) -> Iterator[Document | SkippedFile]:
