@@ -6,11 +6,11 @@ with connect() as kg:
     kg.ingest("docs/")
     print(kg.search("Who designed the ship that …?").passages[0].text)
 
-A graph is open as a whole, and in parts for one piece of work each:
+A graph is open as a whole, and once more for each piece of work:
 
-    part = kg.within(stop)             # on the same connections and caches
-    part.ask("Who designed the ship?")
-    part.ledger.total                  # what this work spent; ``stop.set()`` in another thread ends it
+    work = kg.within(stop)             # on the same connections and caches
+    work.ask("Who designed the ship?")
+    work.ledger.total                  # what this work spent; ``stop.set()`` in another thread ends it
 
 A thread of questions understands what was asked before, and is kept in the graph:
 
@@ -87,8 +87,9 @@ from kgplatform.neo4j.passes import Turn as PassTurn
 from kgplatform.neo4j.server import LocalNeo4j, open_store
 from kgplatform.neo4j.statement_guard import why_refused
 from kgplatform.neo4j.store import Connection, Row, Store
+from kgplatform.parts import Parts
 from kgplatform.readers.answer import joined, verified
-from kgplatform.readers.readers import READERS, check_can_be_kept, find, options_for, stages_by_reader
+from kgplatform.readers.readers import READERS, find, options_for, stages_by_reader
 from kgplatform.readers.relevance import judged, judged_answer
 from kgplatform.readers.run import CONTEXT, Calls, Hear, Run, SchemaTypes, Tell, evidence_of_failure, listened
 from kgplatform.readers.thread import FAILED, Exchange, stand_alone
@@ -96,8 +97,9 @@ from kgplatform.records import SILENT, Answer, Progress, SearchResult, Step, Tab
 from kgplatform.search.evidence import Evidence
 from kgplatform.search.live_schema import live_schema, shown_schema
 from kgplatform.search.question import asked
+from kgplatform.search.routes import ROUTES
+from kgplatform.search.search import ROUTES_WITHIN, search
 from kgplatform.search.search import SEARCHES as SEARCHES
-from kgplatform.search.search import search
 from kgplatform.settings import MODEL, MODEL_FILE, Settings, load_settings, model_values, saved_model, with_model
 from kgplatform.sources.corpus_file import Fields
 from kgplatform.sources.objects import Ingestible, gather
@@ -223,6 +225,7 @@ class KnowledgeGraph:
         """When it was last looked at which model made the vectors; shared by all parts, too."""
         self._learnt: set[str] = set()
         """What was found out about the graph, shared by all its parts."""
+        self._parts = Parts(settings, report)
 
     def __enter__(self: G) -> G:
         return self
@@ -237,6 +240,7 @@ class KnowledgeGraph:
     def close(self) -> None:
         """Close the connections, but for those of models that were given. A managed server keeps running;
         ``kgplatform down`` stops it."""
+        self._parts.close()
         self.store.close()
         for name, given in (("language_model", self._given_chat), ("embedder", self._given_embedder)):
             model = self.__dict__.get(name)
@@ -456,6 +460,9 @@ class KnowledgeGraph:
         asked(question)
         only = documents_where(self.store, where)
         is_part = only is not None
+        if only and where is not None and route in ROUTES and route not in ROUTES_WITHIN:
+            with self.part(where) as part:
+                return part.search(question, route, top_k)
         found = search(self.store, self.embedder, question, route, top_k, documents=only or (), within=is_part)
         return judged(found, question, self.embedder.name)
 
@@ -479,7 +486,7 @@ class KnowledgeGraph:
         ``reader``: by default the first of all. ``options`` and ``more`` are the reader's
         (docs/reference/commands.md); None stands for the default. All readers have ``mode``: "reject" refuses to answer
         if the documents do not say, "open" falls back on the model's own knowledge. ``where``: only documents with
-        these metadata, as in ``search``; "global" and "cypher", which read the whole graph, refuse it. ``keep`` saves
+        these metadata, as in ``search``; the readers "global" and "cypher" get the ``part`` of these. ``keep`` saves
         the run in the graph, as a ``Run`` with its ``Step`` nodes and edges to what it found. ``verify`` asks the model
         once more, whether the cited sentences support each statement (``Statement.supported``). ``on_step`` gets each
         step as it happens, ``on_text`` the answer so far while it is written (in another thread); what they raise ends
@@ -494,7 +501,12 @@ class KnowledgeGraph:
             chosen = replace(chosen, documents=tuple(info.id for info in self._named(options["documents"])))
         started, name, only = time.perf_counter(), reader or READERS[0].name, None
         if where is not None and clauses_of(where):
-            check_can_be_kept(name)
+            if find(name).whole_graph:
+                with self.part(where) as part:
+                    ask = partial(part.ask, options=options, verify=verify, stop=stop or self.store.stop)
+                    answer = ask(question, reader, on_step=on_step, on_text=on_text)
+                seconds = time.perf_counter() - started
+                return keep_run(self.store, answer, self.model_name, seconds) if keep else answer
             if not (only := documents_where(self.store, where)):
                 raise InputError(
                     "No document fits this condition. Compare it with the metadata of your documents.", "where"
@@ -510,6 +522,19 @@ class KnowledgeGraph:
             answer = _verified(answer, run) if verify else answer
         answer = judged_answer(answer, self.embedder.name)
         return keep_run(self.store, answer, self.model_name, time.perf_counter() - started) if keep else answer
+
+    @contextmanager
+    def part(self, where: Where, *, progress: Progress = SILENT) -> Iterator[KnowledgeGraph]:
+        """The graph that a build of the documents that fit ``where`` alone would be: its names, types, aliases, counts,
+        order and communities follow from these.
+
+        For reading. It lies in the home folder, with a managed server of its own while it is open: made the first time,
+        and when these documents, or what was read of them, have changed. Raises ``InputError`` where none fits.
+        """
+        self._need_documents()
+        *_, whole = self._wholes()
+        with whole._parts.opened(self, where, progress) as part:
+            yield part
 
     def stream(
         self,
@@ -627,14 +652,23 @@ class KnowledgeGraph:
             self.store.read("explore/untyped")[0]["entities"],
         )
 
-    def export(self, path: str | Path, format: str | None = None, *, progress: Progress = SILENT) -> ExchangeReport:
+    def export(
+        self,
+        path: str | Path,
+        format: str | None = None,
+        *,
+        where: Where | None = None,
+        progress: Progress = SILENT,
+    ) -> ExchangeReport:
         """Write the whole graph to ``path``: "jsonl", "graphml", or "csv" (a folder); default: by its ending.
 
-        The file appears when it is complete. Raises ``InputError`` for an unknown format.
+        ``where``: only the part that documents with these metadata speak of, without tree, saved runs, and what people
+        added to names and statements; an import settles its names anew. The file appears when it is complete. Raises
+        ``InputError`` for an unknown format.
         """
         from kgplatform.exchange import export_graph
 
-        return export_graph(self.store, Path(path), format, progress)
+        return export_graph(self.store, Path(path), format, progress, documents_where(self.store, where))
 
     def lend_driver(self, to: str) -> AbstractContextManager[Any]:
         """The driver itself, for a library (``to``) that needs one; errors are translated as the platform's own are."""

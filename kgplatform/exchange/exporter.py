@@ -24,9 +24,10 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
@@ -53,6 +54,7 @@ from kgplatform.exchange.elements import (
     type_of,
     write_lines,
 )
+from kgplatform.exchange.part import part_elements
 from kgplatform.extract.schema import reserved
 from kgplatform.ingest.graph_state import graph_state, vector_options
 from kgplatform.neo4j.store import Row, Store
@@ -63,9 +65,14 @@ _PAGE = 500
 
 
 def export_graph(
-    store: Store, path: str | Path, format: str | None = None, progress: Progress = SILENT
+    store: Store,
+    path: str | Path,
+    format: str | None = None,
+    progress: Progress = SILENT,
+    documents: Collection[str] | None = None,
 ) -> ExchangeReport:
-    """Write the graph to ``path`` as JSON lines, GraphML or a folder of CSV files.
+    """Write the graph to ``path`` as JSON lines, GraphML or a folder of CSV files; or, with ``documents`` (ids), the
+    part of it that those speak of (``exchange.part``).
 
     ``format``: "jsonl", "graphml" or "csv"; by default what the name's suffix says. A file that is there is
     replaced once the new one is whole. Raises ``InputError``, and ``StoreError`` if the graph was changed meanwhile.
@@ -76,7 +83,7 @@ def export_graph(
     if "embeddingDimension" not in graph_state(store):
         raise InputError("The graph is empty: there is nothing to export. Run `kgplatform ingest PATH…` first.")
     with whole(target, is_folder=chosen == "csv") as folder:
-        spool = _read_graph(store, folder, progress)
+        spool = _read_graph(store, folder, progress, documents)
         progress("writing", 0, 1)
         _WRITERS[chosen](spool, folder / "made")
         progress("writing", 1, 1)
@@ -84,21 +91,32 @@ def export_graph(
     return ExchangeReport(spool.nodes, spool.relationships, chosen, target, seconds)
 
 
-def _read_graph(store: Store, folder: Path, progress: Progress) -> Spool:
+def export_part(store: Store, path: Path, documents: Collection[str], progress: Progress = SILENT) -> None:
+    """Write the part that ``documents`` speak of to ``path`` as JSON lines, while nothing else writes the graph."""
+    with Spool(path.parent) as spool:
+        for element in part_elements(store, documents):
+            spool.add(element)
+            if isinstance(element, Node) and spool.nodes % _PAGE == 0:
+                progress("copying", spool.nodes, 0)
+    write_lines(spool, path)
+
+
+def _read_graph(store: Store, folder: Path, progress: Progress, documents: Collection[str] | None) -> Spool:
     last_change = store.last_change()
     there = store.read("exchange/node_count")[0]["nodes"]
+    elements = partial(_elements, store) if documents is None else partial(part_elements, store, documents)
     with Spool(folder) as spool:
-        for element in _elements(store):
+        for element in elements():
             spool.add(element)
             if isinstance(element, Node) and spool.nodes % _PAGE == 0:
                 progress("exporting", spool.nodes, there)
     progress("exporting", spool.nodes, spool.nodes)
     if store.last_change() != last_change:
-        _check_unchanged(store, spool, progress)
+        _check_unchanged(elements(), spool, progress)
     return spool
 
 
-def _check_unchanged(store: Store, spool: Spool, progress: Progress) -> None:
+def _check_unchanged(elements: Iterator[Element], spool: Spool, progress: Progress) -> None:
     """Raise ``StoreError`` unless the graph, read a second time, is what ``spool`` holds.
 
     Something changed the database meanwhile. It may have been another program's part of it; and whatever is read twice
@@ -106,7 +124,7 @@ def _check_unchanged(store: Store, spool: Spool, progress: Progress) -> None:
     """
     with spool.node_lines.open("rb") as nodes, spool.relationship_lines.open("rb") as relationships:
         done = 0
-        for element in _elements(store):
+        for element in elements:
             lines = nodes if isinstance(element, Node) else relationships
             if line_of(element) != lines.readline():
                 break

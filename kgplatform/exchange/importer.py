@@ -52,6 +52,7 @@ from kgplatform.exchange.elements import (
     read_lines,
     type_of,
 )
+from kgplatform.explore.info import GraphSchema
 from kgplatform.extract.schema import reserved
 from kgplatform.ingest.bulk import NODES, RELATIONSHIPS
 from kgplatform.ingest.graph_state import (
@@ -60,6 +61,7 @@ from kgplatform.ingest.graph_state import (
     define_keys,
     drop_vector_indexes,
 )
+from kgplatform.ingest.schema_expansion import fill_in
 from kgplatform.ingest.settle import settle
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Row, Store
@@ -97,7 +99,8 @@ def import_graph(
 ) -> ExchangeReport:
     """Bring the graph of a file that ``export_graph`` wrote into an empty graph, or with ``merge`` into any.
 
-    Nothing is written unless all of the file can be. ``embedder`` is asked for only to merge. Raises ``InputError`` for
+    Nothing is written unless all of the file can be. ``embedder`` is asked for to merge, and for what
+    is not settled: of a part of a graph the names. Raises ``InputError`` for
     a file that cannot be used and for a graph that is not empty, and ``StoreError``.
     """
     started = time.perf_counter()
@@ -272,7 +275,12 @@ def _finish(
     progress("indexes", 1, 1)
     row = _node_rows(store, [graph])[0]
     store.write(("exchange/replace_graph_state", row))
-    return ()
+    if not any(store.read("ingest/pending_counts")[0].values()):
+        return ()
+    # A part of a graph, or half of an ingest. Of a part the schema has grown less.
+    if (known := GraphSchema.of(graph.properties)) is not None:
+        fill_in(store, known.schema, known.schema.with_expansions(known.expansions))
+    return tuple(settle(store, embedder(), settings, progress).all_notes())
 
 
 def _check_merge(store: Store, contents: Contents, state: Row) -> None:

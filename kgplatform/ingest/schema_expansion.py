@@ -4,17 +4,17 @@ Of what passages in the graph proposed, only what is asked for is read. Most typ
 and a document more asks for few of them. So the types that enough passages propose are read at the start, and another
 type when somebody proposes it now.
 
-A type counts from the next window of passages on. What a passage said that is partly outside the schema it keeps in
-``leftOut``, with the schema that it began with (``seed``) and the one that bounded it (``boundBy``), each in its mode.
-At the end of an ingest, passages of the same seed are bounded once more by what that has become, without a call. Then
-they say what they would if they were read again; only the label of a type that has lost its support stays.
+A type counts from the next window of passages on. What a passage said that is partly outside the schema that an ingest
+began with (``seed``) it keeps in ``leftOut``, with the one that bounded it (``boundBy``), each in its mode. At the end,
+passages of the same seed are bounded once more by what that has become, without a call. Then they say what they would
+if they were read again; only the label of a type that has lost its support stays.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from itertools import chain
@@ -90,10 +90,12 @@ class KnownGrowth:
     """How the schema ``seed`` grows by the passages in the graph, but for those of the documents ``without``, and by
     ``add``. ``expansions``: the types that have the support by now; ``schema``: the seed with these."""
 
-    def __init__(self, store: Store, seed: Schema, without: Iterable[str] = ()) -> None:
+    def __init__(
+        self, store: Store, seed: Schema, without: Iterable[str] = (), only: Collection[str] | None = None
+    ) -> None:
         self._store, self._seed = store, seed
         self._growth = Growth(seed, THRESHOLD, SUPPORT)
-        self._without = frozenset(without)
+        self._without, self._only = frozenset(without), only
         self._read: set[str] = set()
         bounds = {"least": SUPPORT, "threshold": THRESHOLD}
         types = store.read("ingest/proposed_types", **bounds)
@@ -124,7 +126,8 @@ class KnownGrowth:
             rows = self._store.read_batches("ingest/proposals", types=list(some), threshold=THRESHOLD)
             with closing(rows) as found:
                 for row in chain.from_iterable(found):
-                    if row["document"] not in self._without:
+                    is_meant = self._only is None or row["document"] in self._only
+                    if is_meant and row["document"] not in self._without:
                         self._growth.add(row["passage"], row["document"], [proposal_of(row)])
 
 
@@ -159,7 +162,7 @@ def fill_in(store: Store, seed: Schema, schema: Schema) -> None:
                 bounded, tally = bound(Extraction(**parts), schema, mode)
                 counts: Row = {name: getattr(tally, name) for name in ("kept", "mapped", "dropped", "turned")}
                 counts["offSchema"] = tally.off_schema
-                state = {"boundBy": ids["schema"]} if tally.dropped or tally.off_schema else NOTHING_LEFT
+                state: Row = {"boundBy": ids["schema"]}
                 if counts == row["counts"]:
                     same.append({"id": row["passage"]["id"], "state": state})
                     continue

@@ -306,10 +306,11 @@ class Reading:
         found, not_found = rows.found()
         stated = len(bounded.triples) + len(bounded.attributes) + len(bounded.facts)
         kinds, counts = by_kind(usable.malformed)
-        # What may be within the schema once that has grown; but for the rules, and recordings without types, which
-        # propose nothing and are mostly outside it.
+        # What the seed lacks may be within what it becomes, or be so no more; but for the rules, and recordings without
+        # types, which propose nothing and are mostly outside it.
         is_typed = by != "local" and any(each.type for each in usable.entities)
-        is_outside = tally.dropped or (tally.off_schema and is_typed)
+        by_seed = tally if schema == self.seed else bound(usable, self.seed, self.mode)[1]
+        is_outside = by_seed.dropped or (by_seed.off_schema and is_typed)
         state = {
             "state": EXTRACTED,
             "failure": None,

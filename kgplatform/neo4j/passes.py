@@ -39,6 +39,7 @@ EXCLUDES: dict[str, tuple[str, ...]] = {
     "gist": ("gist", "reembed", "import"),
     "reembed": ("ingest", "tree", "gist"),
     "import": ("ingest", "tree", "gist"),
+    "copy": (),
 }
 """Kinds of passes, and beside which others they cannot run, not even between two turns of those."""
 _DOES = {
@@ -48,6 +49,7 @@ _DOES = {
     "gist": "writing gists",
     "reembed": "embedding the graph again",
     "import": "an import",
+    "copy": "copying a part",
 }
 _open: set[str] = set()
 """The passes of this process."""

@@ -121,13 +121,6 @@ def find(name: str) -> Reader:
     raise InputError(unknown("reader", str(name), names()))
 
 
-def check_can_be_kept(name: str) -> None:
-    """Raise ``InputError`` for a reader that cannot be kept to some documents."""
-    if find(name).whole_graph:
-        able = ", ".join(reader.name for reader in READERS if not reader.whole_graph)
-        raise InputError(f"The reader {name} reads the whole graph. With where, choose one of {able}.", "where")
-
-
 def stages_by_reader() -> dict[str, Sequence[str]]:
     """The stages of each reader that has some (``Reader.stages``)."""
     return {reader.name: reader.stages for reader in READERS if reader.stages}

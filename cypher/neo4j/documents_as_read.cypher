@@ -1,0 +1,15 @@
+// What tells a document as it is in the graph from the same one as it was: its properties, and how much was read of it.
+// mode: read
+// param $documents: list<string>: document ids
+// returns: id, properties, passages, counts, statements
+UNWIND $documents AS id
+MATCH (d:Document {id: id})
+CALL (d) {
+  MATCH (d)<-[:FROM_DOCUMENT]-(c:Chunk)
+  RETURN count(c) AS passages, sum(COUNT { (c)<-[:FROM_CHUNK]-() }) AS statements,
+         collect(DISTINCT [c.state, c.factsBy]) AS states,
+         [sum(c.kept), sum(c.found), sum(c.offSchema), sum(c.mapped), sum(c.unnamed)] AS sums
+}
+RETURN id, [key IN keys(d) WHERE NOT key IN ['id', 'addedAt'] | [key, d[key]]] AS properties, passages,
+       [states, sums, COUNT { (:Page {question: ''})-[:PAGE_OF]->(d) }] AS counts, statements
+ORDER BY id
