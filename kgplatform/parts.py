@@ -22,6 +22,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,20 +68,34 @@ class Parts:
     def __init__(self, settings: Settings, report: Callable[[str], None] = lambda line: None) -> None:
         self._settings, self._report = settings, report
         self._open: OrderedDict[str, _Open] = OrderedDict()
+        self._current: dict[str, tuple[frozenset[str], str, list[str]]] = {}
+        """By what was asked: the last change of the whole when that was answered, and the answer."""
         self._opening: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
         self._lock = threading.Lock()
 
+    def current(self, whole: KnowledgeGraph, where: Where, *, any_name: bool = False) -> tuple[str, list[str]]:
+        """The name that the part has now, which changes with what it is made of, and the ids of its documents. Raises
+        ``InputError`` as ``documents_where`` does, and for no condition."""
+        asked = json.dumps([where, str(date.today()), whole.model_name], sort_keys=True, default=str)
+        change = whole.store.last_change()
+        known = self._current.get(asked)
+        if known is None or known[0] != change:
+            documents = documents_where(whole.store, where, any_name=any_name)
+            if documents is None:
+                raise InputError("A part needs a condition.", "where")
+            known = self._current[asked] = (change, _name_of(whole, documents), documents)
+        return known[1:]
+
     @contextmanager
-    def opened(self, whole: KnowledgeGraph, where: Where, progress: Progress = SILENT) -> Iterator[KnowledgeGraph]:
+    def opened(
+        self, whole: KnowledgeGraph, where: Where, progress: Progress = SILENT, *, any_name: bool = False
+    ) -> Iterator[KnowledgeGraph]:
         """The graph of the documents that fit ``where``, made if need be. Raises ``InputError`` where none fits."""
-        documents = documents_where(whole.store, where)
-        if documents is None:
-            raise InputError("A part needs a condition.", "where")
+        name, documents = self.current(whole, where, any_name=any_name)
         if not documents:
             raise InputError(
                 "No document fits this condition. Compare it with the metadata of your documents.", "where"
             )
-        name = _name_of(whole, documents)
         with self._lock:
             opening = self._opening[name]
         with opening:  # one thread makes it, the others wait
@@ -110,7 +125,7 @@ class Parts:
     def _made(self, folder: Path, whole: KnowledgeGraph, documents: list[str], progress: Progress) -> _Open:
         from kgplatform.client import open_graph
 
-        changes = {"home": folder, "neo4j_uri": None, "neo4j_jars": self._settings.jar_folder}
+        changes = {"home": folder, "workspace": None, "neo4j_uri": None, "neo4j_jars": self._settings.jar_folder}
         settings = self._settings.model_copy(update=changes)
         server, made = LocalNeo4j(settings, self._report), folder / _MADE
         with ExitStack() as closing, file_lock(folder / "lock"):
