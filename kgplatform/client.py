@@ -224,8 +224,9 @@ class KnowledgeGraph:
         self._followed = [time.monotonic()]
         """When it was last looked at which model made the vectors; shared by all parts, too."""
         self._learnt: set[str] = set()
-        """What was found out about the graph, shared by all its parts."""
-        self._parts = Parts(settings, report)
+        """What was found out about the graph, shared by all pieces of work."""
+        self.parts: Parts = Parts(settings, report)
+        """Graphs of a part of its documents that are open; shared by all pieces of work."""
 
     def __enter__(self: G) -> G:
         return self
@@ -240,7 +241,7 @@ class KnowledgeGraph:
     def close(self) -> None:
         """Close the connections, but for those of models that were given. A managed server keeps running;
         ``kgplatform down`` stops it."""
-        self._parts.close()
+        self.parts.close()
         self.store.close()
         for name, given in (("language_model", self._given_chat), ("embedder", self._given_embedder)):
             model = self.__dict__.get(name)
@@ -533,7 +534,7 @@ class KnowledgeGraph:
         """
         self._need_documents()
         *_, whole = self._wholes()
-        with whole._parts.opened(self, where, progress) as part:
+        with whole.parts.opened(self, where, progress) as part:
             yield part
 
     def stream(

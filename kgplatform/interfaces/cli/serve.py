@@ -10,6 +10,7 @@ import threading
 import webbrowser
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -72,9 +73,17 @@ def serve(
     workspaces: Annotated[
         Path | None, typer.Option("--workspaces", metavar="FOLDER", help="Serve all workspaces of this folder.")
     ] = None,
+    oidc: Annotated[
+        Path | None,
+        typer.Option(
+            "--oidc", metavar="FILE", help="With --workspaces: have people sign in with this OpenID provider."
+        ),
+    ] = None,
     home: Home = None,
 ) -> None:
     """Serve the explorer and the HTTP interface until Ctrl-C."""
+    if oidc is not None and workspaces is None:
+        raise InputError("--oidc needs --workspaces: people have rights in workspaces.")
     if workspaces is None:
         token = _token_for(host, token_file)
     else:  # people bring their own tokens
@@ -93,8 +102,8 @@ def serve(
             address = address_of(listening)
             hosts = LOOPBACK | {urlsplit(address).netloc.rpartition(":")[0]} if is_loopback(host) else None
             how: dict[str, Any] = {"token": token, "hosts": hosts, "origins": origins, "read_only": read_only}
-            team, is_open = _host(workspaces, home, limits, is_local=is_loopback(host), **how)
-            print(f"The workspaces are at {address} (Ctrl-C ends it).", flush=True)
+            team, is_open = _host(workspaces, home, limits, oidc, is_local=is_loopback(host), **how)
+            print(f"The page of the workspaces is at {address} (Ctrl-C ends it).", flush=True)
             if is_open:
                 note("Whoever can reach it may do everything, until somebody is added with `kgplatform people`.")
             if open_browser:
@@ -115,7 +124,7 @@ def serve(
 
 
 def _host(
-    folder: Path, home: str | None, limits: Limits, *, is_local: bool, token: str | None, **more: Any
+    folder: Path, home: str | None, limits: Limits, oidc: Path | None, *, is_local: bool, token: str | None, **more: Any
 ) -> tuple[ASGIApp, bool]:
     """What serves the workspaces of ``folder``, and whether it lets everybody in. Raises ``InputError`` where that
     would be more than this machine's users."""
@@ -126,7 +135,14 @@ def _host(
 
     workspaces = Workspaces(folder.expanduser().absolute())
     people = People(workspaces.folder / PEOPLE_FILE)
-    is_open = token is None and not people.file.exists()
+    signin = None
+    if oidc is not None:
+        from kgplatform.interfaces.team.signin import SignIn, load_provider
+
+        signin = SignIn(load_provider(oidc))
+        if more["hosts"] is not None:  # by the name that the provider sends people back to
+            more["hosts"] |= {urlsplit(signin.provider.address).hostname or ""}
+    is_open = token is None and signin is None and not people.file.exists()
     if is_open and not is_local:
         raise InputError(
             "Other machines can reach this server, and nobody has been added to it: add users with `kgplatform "
@@ -137,7 +153,8 @@ def _host(
         settings_of(home),
         people,
         token=token,
-        desk=make_desk,
+        desk=partial(make_desk, signin=signin),
+        sessions=(lambda headers: signin.person_of(headers, people)) if signin else None,
         limits=limits,
         report=note,
         **more,

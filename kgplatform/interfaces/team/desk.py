@@ -21,6 +21,7 @@ from kgplatform.interfaces.web_server import Json
 if TYPE_CHECKING:
     from kgplatform.interfaces.team.host import Host
     from kgplatform.interfaces.team.people import Person
+    from kgplatform.interfaces.team.signin import SignIn
 
 
 class WorkspaceBody(Sent):
@@ -82,8 +83,8 @@ Somebody = Annotated["Person", Depends(_person)]
 Admin = Annotated["Person", Depends(_admin)]
 
 
-def make_desk(host: Host) -> FastAPI:
-    """The application."""
+def make_desk(host: Host, signin: SignIn | None = None) -> FastAPI:
+    """The application; with ``signin`` people can sign in with a provider."""
     desk = FastAPI(
         title="kgplatform",
         version=version("kgplatform"),
@@ -94,7 +95,9 @@ def make_desk(host: Host) -> FastAPI:
         exception_handlers=HANDLERS,
     )
     _add_pages(desk)
-    _add_workspaces(desk, host)
+    if signin is not None:
+        signin.add_to(desk)
+    _add_workspaces(desk, host, signin)
     _add_people(desk, host)
     return desk
 
@@ -126,9 +129,13 @@ def _add_pages(desk: FastAPI) -> None:
     desk.mount("/static", files)
 
 
-def _add_workspaces(desk: FastAPI, host: Host) -> None:
+def _add_workspaces(desk: FastAPI, host: Host, signin: SignIn | None) -> None:
+    @desk.get("/api/signin")
+    async def ways() -> Response:
+        return Json({"provider": signin and signin.provider.issuer})
+
     @desk.get("/api/me")
-    async def me(person: Somebody) -> Response:
+    async def me(request: Request, person: Somebody) -> Response:
         def told() -> dict[str, Any]:
             rights = ((each, person.right_in(each.id)) for each in host.workspaces.all())
             spaces = [
@@ -138,7 +145,8 @@ def _add_workspaces(desk: FastAPI, host: Host) -> None:
             ]
             return {"name": person.name, "is_admin": person.is_admin, "workspaces": spaces}
 
-        return Json(await anyio.to_thread.run_sync(told))
+        response = Json(await anyio.to_thread.run_sync(told))
+        return signin.renew(request, response) if signin else response
 
     @desk.post("/api/workspaces", responses=errors(400, 403))
     async def create(body: WorkspaceBody, person: Admin) -> Response:

@@ -21,6 +21,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -32,7 +33,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from kgplatform.client import KnowledgeGraph, open_graph
 from kgplatform.errors import InputError, KgError
 from kgplatform.interfaces.http.app import SafeHeaders, close, make_app
-from kgplatform.interfaces.http.failures import log
+from kgplatform.interfaces.http.failures import FAULT, log, report_fault
 from kgplatform.interfaces.http.parts import Limits
 from kgplatform.interfaces.team.audit import Audit
 from kgplatform.interfaces.team.people import EVERYWHERE, Grant, People, Person, Right, Role
@@ -55,6 +56,8 @@ _ASKS = ("/api/search", "/api/ask", "/api/threads", "/api/graph/subgraph", "/v1/
 """What a reader may post to, beside its own statements."""
 _OF_ADMINS = ("/api/models/connect", "/api/models/list", "/api/models/test")
 _STATEMENTS = "/api/cypher"
+_OPEN = ("/api/signin", "/api/signout")
+"""What needs no right."""
 _WORDS = ("question", "statement", "name", "user", "who")
 """Where a request has what is asked."""
 _LONGEST_ASKED = 100_000
@@ -77,11 +80,12 @@ class _Space:
     graph: KnowledgeGraph
     was_running: bool
     apps: dict[str, _App] = field(default_factory=dict)
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    opening: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
 
     @property
     def busy(self) -> bool:
-        return self.lock.locked() or any(each.busy for each in self.apps.values())
+        is_opening = any(each.locked() for each in self.opening.values())
+        return is_opening or any(each.busy for each in self.apps.values())
 
     @property
     def used(self) -> float:
@@ -98,8 +102,8 @@ class RefusedError(Exception):
 
 class Host:
     """The ASGI application. ``desk``: what answers outside of workspaces. ``token``: one that is good for everything.
-    ``sessions``: who a cookie stands for. Without a token, and as long as nobody was ever added, everybody is an admin:
-    whoever starts it so listens to this machine alone."""
+    ``sessions``: who a cookie stands for, where people sign in. Without either, and as long as nobody was ever added,
+    everybody is an admin: whoever starts it so listens to this machine alone."""
 
     def __init__(
         self,
@@ -109,7 +113,7 @@ class Host:
         *,
         token: str | None = None,
         desk: Callable[[Host], ASGIApp],
-        sessions: Callable[[Headers], Person | None] = lambda headers: None,
+        sessions: Callable[[Headers], Person | None] | None = None,
         hosts: Collection[str] | None = LOOPBACK,
         origins: Collection[str] = (),
         read_only: bool = False,
@@ -136,12 +140,12 @@ class Host:
 
     def person_of(self, scope: Scope) -> Person | None:
         """Who asks. Raises ``RefusedError`` for a wrong token, and where there were too many."""
-        if self._token is None and not self.people.file.exists():
+        if self._token is None and self._sessions is None and not self.people.file.exists():
             return _of_all("everybody")
         headers = Headers(scope=scope)
         scheme, _, given = headers.get("authorization", "").partition(" ")
         if not given:
-            return self._sessions(headers)
+            return self._sessions(headers) if self._sessions else None
         address = str((scope.get("client") or ("",))[0])
         now = time.monotonic()
         recent = self._failures[address] = [each for each in self._failures[address] if now - each < _PERIOD]
@@ -167,7 +171,7 @@ class Host:
         try:
             path = str(scope["path"])
             if not path.startswith(SPACE):
-                person = self.person_of(scope) if path.startswith(API) else None
+                person = self.person_of(scope) if path.startswith(API) and path not in _OPEN else None
                 told |= _named(person)
                 scope["kgplatform.person"] = person
                 await self._desk(scope, heard, answered)
@@ -198,6 +202,10 @@ class Host:
         except KgError as error:
             status = 400 if isinstance(error, InputError) else 503
             await refusal(status, type(error).__name__, str(error), _HEADERS.get(status))(scope, receive, answered)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is told as such, and only the log has more
+            report_fault(error)
+            if "status" not in told:
+                await refusal(500, "Fault", FAULT)(scope, receive, answered)
         finally:
             if _is_of_api(str(scope["path"])):
                 self.audit.add(**told, asked=heard.asked or _asked_in(scope["query_string"]))
@@ -215,37 +223,34 @@ class Host:
             if space is None:
                 await self._make_room()
                 space = self._spaces[name] = await anyio.to_thread.run_sync(self._opened, name)
-        async with space.lock:
-            if not right.where:
-                return await self._app(space, _WHOLE[right.may("editor")], space.graph, right)
-            where = " or ".join(f"({each})" for each in right.where)
-            part, documents = await anyio.to_thread.run_sync(
-                lambda: space.graph._parts.current(space.graph, where, any_name=True)
-            )
-            if not documents:
-                raise RefusedError(404, "NotFoundError", "There is no document here yet that you may see.")
-            return await self._app(space, part, where, right)
+        if not right.where:
+            return await self._app(space, _WHOLE[right.may("editor")], "", right)
+        where = " or ".join(f"({each})" for each in right.where)
+        now = partial(space.graph.parts.current, space.graph, where, any_name=True)
+        part, documents = await anyio.to_thread.run_sync(now)
+        if not documents:
+            raise RefusedError(404, "NotFoundError", "There is no document here yet that you may see.")
+        return await self._app(space, part, where, right)
 
-    async def _app(self, space: _Space, key: str, over: KnowledgeGraph | str, right: Right) -> _App:
-        found = space.apps.get(key)
-        if found is None:
-            closing = ExitStack()
-
-            def opened() -> KnowledgeGraph:
-                if isinstance(over, KnowledgeGraph):
-                    return over
-                return closing.enter_context(space.graph._parts.opened(space.graph, over, any_name=True))
-
-            if key not in _WHOLE:
-                await self._make_room()
-            graph = await anyio.to_thread.run_sync(opened)
-            read_only = self._read_only or not right.may("editor")
-            app = make_app(graph, hosts=self._hosts, origins=self._origins, read_only=read_only, limits=self._limits)
-            if not read_only:
-                await anyio.to_thread.run_sync(app.state.parts.jobs.start)
-            found = space.apps[key] = _App(app, closing)
-        found.used = time.monotonic()
-        return found
+    async def _app(self, space: _Space, key: str, where: str, right: Right) -> _App:
+        """The one that is kept as ``key``, opened if need be: over all of the workspace, or over the part ``where``."""
+        async with space.opening[key]:
+            found = space.apps.get(key)
+            if found is None:
+                closing = ExitStack()
+                graph = space.graph
+                if where:
+                    await self._make_room()
+                    opened = graph.parts.opened(graph, where, any_name=True)
+                    graph = await anyio.to_thread.run_sync(closing.enter_context, opened)
+                read_only = self._read_only or not right.may("editor")
+                how: dict[str, Any] = {"hosts": self._hosts, "origins": self._origins, "limits": self._limits}
+                app = make_app(graph, read_only=read_only, **how)
+                if not read_only:
+                    await anyio.to_thread.run_sync(app.state.parts.jobs.start)
+                found = space.apps[key] = _App(app, closing)
+            found.used = time.monotonic()
+            return found
 
     def _opened(self, name: str) -> _Space:
         try:
@@ -291,9 +296,11 @@ class Host:
 
     async def close_workspace(self, name: str) -> None:
         """Close a workspace: what runs in it is stopped, and so is its server, unless it ran before."""
-        space = self._spaces.pop(name, None)
-        if space is None:
-            return
+        async with self._opening[name]:
+            if (space := self._spaces.pop(name, None)) is not None:
+                await self._close(space)
+
+    async def _close(self, space: _Space) -> None:
         for app in space.apps.values():
             await close(app.app)
 
