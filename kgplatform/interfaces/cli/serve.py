@@ -137,8 +137,12 @@ def _host(
     people = People(workspaces.folder / PEOPLE_FILE)
     signin = None
     if oidc is not None:
-        from kgplatform.interfaces.team.signin import SignIn, load_provider
-
+        try:
+            from kgplatform.interfaces.team.signin import SignIn, load_provider
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] not in ("authlib", "httpx2", "joserfc", "itsdangerous"):
+                raise
+            raise SettingError(f"Signing in with a provider needs Authlib. Run `{to_install('oidc')}`.") from error
         signin = SignIn(load_provider(oidc))
         if more["hosts"] is not None:  # by the name that the provider sends people back to
             more["hosts"] |= {urlsplit(signin.provider.address).hostname or ""}

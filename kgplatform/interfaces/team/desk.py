@@ -13,7 +13,7 @@ from pydantic import Field
 from starlette.responses import RedirectResponse
 
 from kgplatform.interfaces.http.app import EXPLORER, ExplorerFiles
-from kgplatform.interfaces.http.failures import HANDLERS, HttpRequestError, errors
+from kgplatform.interfaces.http.failures import HANDLERS, HttpRequestError, Reporting, errors
 from kgplatform.interfaces.http.parts import Sent
 from kgplatform.interfaces.team.people import EVERYWHERE
 from kgplatform.interfaces.web_server import Json
@@ -99,6 +99,7 @@ def make_desk(host: Host, signin: SignIn | None = None) -> FastAPI:
         signin.add_to(desk)
     _add_workspaces(desk, host, signin)
     _add_people(desk, host)
+    desk.add_middleware(Reporting)
     return desk
 
 

@@ -198,6 +198,7 @@ class Host:
                 served.busy -= 1
                 served.used = time.monotonic()
         except RefusedError as error:
+            await heard.rest()
             await refusal(error.status, error.kind, str(error), _HEADERS.get(error.status))(scope, receive, answered)
         except KgError as error:
             status = 400 if isinstance(error, InputError) else 503
@@ -358,7 +359,7 @@ class _Heard:
 
     def __init__(self, receive: Receive, method: str) -> None:
         self._receive, self._is_kept = receive, method == "POST"
-        self._body = b""
+        self._body, self._is_whole = b"", False
 
     async def __call__(self) -> Message:
         """See ASGI."""
@@ -366,7 +367,14 @@ class _Heard:
         if self._is_kept and message["type"] == "http.request":
             self._body += message.get("body", b"")
             self._is_kept = len(self._body) <= _LONGEST_ASKED
+            self._is_whole = not message.get("more_body", False)
         return message
+
+    async def rest(self) -> None:
+        """Read the body of a request that is refused before anybody else reads it, as far as it may be kept."""
+        while self._is_kept and not self._is_whole:
+            if (await self())["type"] != "http.request":
+                return
 
     @property
     def asked(self) -> str:

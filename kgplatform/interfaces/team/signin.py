@@ -22,7 +22,11 @@ from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from typing import Any
 
+import httpx2
+from authlib.common.errors import AuthlibBaseError  # type: ignore[import-untyped]  # it ships no types
+from authlib.integrations.starlette_client import OAuth  # type: ignore[import-untyped]
 from fastapi import FastAPI, Request, Response
+from joserfc.errors import JoseError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.datastructures import Headers
 from starlette.middleware.sessions import SessionMiddleware
@@ -30,7 +34,7 @@ from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from kgplatform.concurrency.system import is_open_to_others
-from kgplatform.errors import InputError, SettingError, to_install
+from kgplatform.errors import InputError
 from kgplatform.interfaces.http.failures import log
 from kgplatform.interfaces.team.people import People, Person
 from kgplatform.interfaces.web_server import refusal
@@ -139,10 +143,6 @@ class SignIn:
     """Signing in with ``provider``."""
 
     def __init__(self, provider: Provider, sessions: Sessions | None = None) -> None:
-        try:
-            from authlib.integrations.starlette_client import OAuth  # type: ignore[import-untyped]  # it ships no types
-        except ImportError as error:
-            raise SettingError(f"Signing in with a provider needs Authlib. Run `{to_install('oidc')}`.") from error
         self.provider, self.sessions = provider, sessions or Sessions()
         self._client = OAuth().register(
             "provider",
@@ -168,15 +168,15 @@ class SignIn:
         async def signin(request: Request, back: str = "/") -> Response:
             request.session.clear()
             request.session["back"] = back if _BACK.fullmatch(back) else "/"
-            await self._metadata()
+            try:
+                await self._metadata()
+            except httpx2.HTTPError:
+                return _silent()
             redirect: Response = await self._client.authorize_redirect(request, f"{self.provider.address}/signin/back")
             return redirect
 
         @desk.get("/signin/back")
         async def back(request: Request) -> Response:
-            from authlib.common.errors import AuthlibBaseError  # type: ignore[import-untyped]
-            from joserfc.errors import JoseError
-
             to = request.session.get("back", "/")
             try:
                 await self._metadata()
@@ -190,6 +190,8 @@ class SignIn:
                 log.warning("somebody could not be signed in: %s", type(error).__name__)
                 message = "You could not be signed in. Go back, and try again; if that fails again, ask an admin."
                 return refusal(403, "SignInError", str(error) if isinstance(error, _NoNameError) else message)
+            except httpx2.HTTPError:
+                return _silent()
             finally:
                 request.session.clear()
             if old := _cookie(request.headers):
@@ -259,6 +261,10 @@ class _OfPath:
         """See ASGI."""
         is_meant = scope["type"] == "http" and str(scope["path"]).startswith(self._prefix)
         await (self._inner if is_meant else self._app)(scope, receive, send)
+
+
+def _silent() -> Response:
+    return refusal(502, "SignInError", "The provider does not answer. Try again in a minute, or send a token.")
 
 
 def _cookie(headers: Headers) -> str:
