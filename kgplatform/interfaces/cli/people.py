@@ -68,8 +68,9 @@ def add(
     home: Home = None,
 ) -> None:
     """Add a user, or give one other groups."""
-    _opened(folder, home)[1].add(user, group or ())
-    print(f"{user} is a user. `kgplatform people token {user}` makes a token.")
+    is_first = _opened(folder, home)[1].add(user, group or ())
+    more = ", and as the first one an admin of everything" if is_first else ""
+    print(f"{user} is a user{more}. `kgplatform people token {user}` makes a token.")
 
 
 @app.command()

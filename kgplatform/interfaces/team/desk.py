@@ -190,8 +190,9 @@ def _add_people(desk: FastAPI, host: Host) -> None:
 
     @desk.post("/api/people/users", responses=errors(400, 403))
     async def add(body: UserBody, person: Admin) -> Response:
-        await anyio.to_thread.run_sync(people.add, body.name, body.groups)
-        return Json({"name": body.name, "groups": body.groups}, 201)
+        is_first = await anyio.to_thread.run_sync(people.add, body.name, body.groups)
+        token = await anyio.to_thread.run_sync(people.token, body.name) if is_first else None
+        return Json({"name": body.name, "groups": body.groups, "token": token and token.text}, 201)
 
     @desk.delete("/api/people/users/{name}", responses=errors(400, 403))
     async def remove(name: str, person: Admin) -> Response:

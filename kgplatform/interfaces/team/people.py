@@ -154,13 +154,18 @@ class People:
         kept = self._read()
         return Person(name, tuple(dict.fromkeys((*kept.users.get(name, ()), *groups))), claims, kept.grants, by)
 
-    def add(self, name: str, groups: Sequence[str] = ()) -> None:
-        """Add a user, or give one other groups. Raises ``InputError``."""
+    def add(self, name: str, groups: Sequence[str] = ()) -> bool:
+        """Add a user, or give one other groups. The very first one is an admin of everything, since from then on nobody
+        else is let in; whether it is that one. Raises ``InputError``."""
         for each in (name, *groups):
             if not _NAME.fullmatch(each):
                 raise InputError(f"{each[:100]!r} cannot be a name. Use no blanks, colons, slashes or quotes.")
         with self._changing() as kept:
-            self._write(replace(kept, users={**kept.users, name: tuple(dict.fromkeys(groups))}))
+            is_first = not self.file.exists()
+            first = (Grant(EVERYWHERE, f"user:{name}", "admin"),) if is_first else ()
+            users = {**kept.users, name: tuple(dict.fromkeys(groups))}
+            self._write(replace(kept, users=users, grants=(*kept.grants, *first)))
+        return is_first
 
     def remove(self, name: str) -> None:
         """Remove a user with their tokens and grants. Raises ``InputError`` where there is none."""

@@ -14,8 +14,10 @@ from kgplatform.interfaces.team.people import EVERYWHERE, Grant, People, Person,
 def people(tmp_path: Path) -> People:
     """Two users."""
     found = People(tmp_path / "people.json")
-    found.add("ann", ["legal", "board"])
-    found.add("bob")
+    assert found.add("ann", ["legal", "board"]), "the first one"
+    assert found.grants == (Grant(EVERYWHERE, "user:ann", "admin"),)
+    assert not found.add("bob")
+    found.ungrant(EVERYWHERE, "user:ann")
     return found
 
 

@@ -35,12 +35,21 @@ async function send(path, { headers, ...init } = {}) {
       const told = await response.json().catch(() => null); // a proxy may answer with a page
       throw new ApiError(told?.error ?? { kind: "Error", message: `The server answered with status ${response.status}.` }, response.status);
     }
-    asking ??= askToken(token !== null).finally(() => (asking = null));
+    asking ??= wayIn().then((way) => askToken(token !== null, way)).finally(() => (asking = null));
     const given = await asking;
     if (given === null) throw new ApiError({ kind: "NoToken", message: "The server needs a token." }, 401);
-    sessionStorage.setItem(TOKEN, given);
+    useToken(given);
   }
 }
+
+/** Where people sign in with a provider and come back from to this page; null where they cannot. */
+async function wayIn() {
+  const told = await fetch("/api/signin").then((response) => (response.ok ? response.json() : {})).catch(() => ({}));
+  return told.provider ? `/signin?${new URLSearchParams({ back: window.location.pathname })}` : null;
+}
+
+/** Send this token from now on, in this tab. */
+export const useToken = (token) => sessionStorage.setItem(TOKEN, token);
 
 /** What to do with a fault of the network: it is told, unless the page itself broke the request off. */
 function lost(message) {

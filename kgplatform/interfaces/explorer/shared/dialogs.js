@@ -1,6 +1,6 @@
 // Dialogs that ask, with the browser's own <dialog>: focus stays inside, Escape closes, focus goes back.
 
-import { button, el, freshId, iconButton } from "./dom.js";
+import { button, el, freshId, iconButton, linkButton } from "./dom.js";
 
 /** Show a dialog; resolves to its return value when it closes, "" after Escape. `build(close)` gives the content. */
 function show(title, build) {
@@ -26,15 +26,15 @@ export async function confirmed(title, question, action) {
   return said === "yes";
 }
 
-/** The token that the server asks for, or null. */
-export async function askToken(wasWrong) {
+/** The token that the server asks for, or null; `way`: where people may sign in instead. */
+export async function askToken(wasWrong, way = null) {
   const field = freshId("token");
   const input = el("input", { id: field, type: "password", autocomplete: "off", required: true, autofocus: true });
   const said = await show("The server needs a token", (close) => [
     el("form", { on: { submit: (event) => (event.preventDefault(), close(`token:${input.value.trim()}`)) } },
-      el("p", {}, wasWrong ? "That token is wrong." : "It is in the token file that the server was started with. This tab remembers it until it is closed."),
+      el("p", {}, wasWrong ? "That token is wrong." : "An admin gave it to you, or it is in the token file that the server was started with. This tab remembers it until it is closed."),
       el("label", { for: field }, "Token"), input,
-      el("footer", {}, button(null, "Go on", null, { class: "primary", type: "submit" }))),
+      el("footer", {}, way && linkButton(way, "Sign in instead"), button(null, "Go on", null, { class: "primary", type: "submit" }))),
   ]);
   return said.startsWith("token:") ? said.slice("token:".length) : null;
 }

@@ -1,6 +1,6 @@
 // The workspaces that somebody may open; and for admins of the server workspaces, people, tokens, rights and the log.
 
-import { get, post, remove } from "../shared/api.js";
+import { get, post, remove, useToken } from "../shared/api.js";
 import { confirmed } from "../shared/dialogs.js";
 import { announce, button, copyButton, el, emptyState, failure, fill, icon, loading } from "../shared/dom.js";
 import { field } from "../shared/fields.js";
@@ -69,7 +69,7 @@ async function desk() {
     users.length > 0 && table("Users", ["User", "Groups", ""], users.map(({ name, groups }) => [name, groups.join(", "),
       el("div", { class: "actions" }, button("plus", "Token", () => hand(name)), button("close", "Remove", () => does(() => remove(`api/people/users/${encodeURIComponent(name)}`), () => `${name} is removed, with all tokens.`)))])),
     form("Add a user", [["name", "Name"], ["groups", "Groups", { required: false }, "With commas between them"]],
-      ({ name, groups }) => post("api/people/users", { name, groups: groups.split(",").map((each) => each.trim()).filter(Boolean) }), ({ name }) => `${name} is a user. Make a token, or let them sign in.`),
+      add, ({ name, token }) => (token ? shown(`${name} is the first user, and an admin of everything. The token, which this tab uses now, is shown only here: `, token) : `${name} is a user. Make a token, or let them sign in.`)),
     tokens.length > 0 && table("Tokens", ["Token", "User", "Good until", ""], tokens.map(({ id, user, expires }) => [id, user, expires.slice(0, 10), button("close", "Revoke", () => does(() => remove(`api/people/tokens/${id}`), () => `The token ${id} is revoked.`))])),
     el("h2", {}, "Rights"),
     grants.length > 0 && table("Rights", ["Workspace", "Who", "Role", "Documents", ""], grants.map(({ workspace, who, role, where }) => [workspace, who, role, where || "all",
@@ -81,11 +81,16 @@ async function desk() {
   ];
 }
 
-async function hand(user) {
-  await does(() => post("api/people/tokens", { user }), ({ token, expires }) => [
-    `A token of ${user}, good until ${expires.slice(0, 10)}. It is shown only now: `, el("code", {}, token), " ", copyButton(() => token),
-  ]);
+/** Add a user. With the first one the server closes to all without a token: that of the new admin opens it here. */
+async function add({ name, groups }) {
+  const made = await post("api/people/users", { name, groups: groups.split(",").map((each) => each.trim()).filter(Boolean) });
+  if (made.token) useToken(made.token);
+  return made;
 }
+
+const hand = (user) => does(() => post("api/people/tokens", { user }), ({ token, expires }) => shown(`A token of ${user}, good until ${expires.slice(0, 10)}. It is shown only now: `, token));
+
+const shown = (words, token) => el("span", {}, words, el("code", {}, token), " ", copyButton(() => token));
 
 function table(caption, heads, rows) {
   return el("div", { class: "table-box", tabindex: "0", role: "region", "aria-label": caption }, el("table", {},
