@@ -175,6 +175,8 @@ fill(document.getElementById("theme-button"), icon("sun"), icon("moon"));
 fill(document.getElementById("help-button"), icon("help"));
 fill(document.getElementById("stage-button"), icon("node"), "Graph");
 document.getElementById("brand-mark").append(icon("mark"));
+const space = /^\/w\/([^/]+)\//.exec(window.location.pathname)?.[1]; // of many, behind one address
+if (space) document.querySelector(".brand").append(el("a", { href: "/", title: "All workspaces" }, space));
 document.getElementById("theme-button").addEventListener("click", () => window.toggleTheme());
 document.getElementById("help-button").addEventListener("click", showKeys);
 document.getElementById("stage-button").addEventListener("click", () => stage.showGraph());
