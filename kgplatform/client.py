@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import copy
 import json
+import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -80,14 +81,14 @@ from kgplatform.models.embed import Embedder, OpenAIEmbedder, make_embedder
 from kgplatform.models.openai_chat import OpenAIChat, Trial, make_chat, try_model
 from kgplatform.models.own import AnswerMessages, EmbedTexts, as_chat, as_embedder
 from kgplatform.neo4j.filters import Where as Where
-from kgplatform.neo4j.filters import clauses_of, documents_where
+from kgplatform.neo4j.filters import documents_where, fitting_documents
 from kgplatform.neo4j.memory import unbounded
 from kgplatform.neo4j.passes import Pass, wait_meanwhile
 from kgplatform.neo4j.passes import Turn as PassTurn
 from kgplatform.neo4j.server import LocalNeo4j, open_store
 from kgplatform.neo4j.statement_guard import why_refused
 from kgplatform.neo4j.store import Connection, Row, Store
-from kgplatform.parts import Parts
+from kgplatform.parts import Parts, has_tree, part_name
 from kgplatform.readers.answer import joined, verified
 from kgplatform.readers.readers import READERS, find, options_for, stages_by_reader
 from kgplatform.readers.relevance import judged, judged_answer
@@ -97,13 +98,12 @@ from kgplatform.records import SILENT, Answer, Progress, SearchResult, Step, Tab
 from kgplatform.search.evidence import Evidence
 from kgplatform.search.live_schema import live_schema, shown_schema
 from kgplatform.search.question import asked
-from kgplatform.search.routes import ROUTES
-from kgplatform.search.search import ROUTES_WITHIN, search
+from kgplatform.search.search import ROUTES_OF_WHOLE, search
 from kgplatform.search.search import SEARCHES as SEARCHES
 from kgplatform.settings import MODEL, MODEL_FILE, Settings, load_settings, model_values, saved_model, with_model
 from kgplatform.sources.corpus_file import Fields
 from kgplatform.sources.objects import Ingestible, gather
-from kgplatform.text import tidy, unknown
+from kgplatform.text import counted, tidy, unknown
 
 if TYPE_CHECKING:
     import py2neo  # type: ignore[import-untyped]  # it ships no types
@@ -225,7 +225,7 @@ class KnowledgeGraph:
         """When it was last looked at which model made the vectors; shared by all parts, too."""
         self._learnt: set[str] = set()
         """What was found out about the graph, shared by all its parts."""
-        self._parts = Parts(settings, report)
+        self._parts: Parts[KnowledgeGraph] = Parts(settings, report)
 
     def __enter__(self: G) -> G:
         return self
@@ -453,14 +453,14 @@ class KnowledgeGraph:
 
         Each passage has its best ``sentence`` and a ``relevance``; a fact is ``relevant`` if it speaks to the question.
         ``where``: only documents with these metadata, such as ``{"author": "Verne", "year": [1869, 1870]}``, a list
-        being values any of which will do, or ``'author = "Verne" and year >= 1869'`` (docs/reference/python.md).
-        Raises ``InputError``.
+        being values any of which will do, or ``'author = "Verne" and year >= 1869'`` (docs/reference/python.md); a
+        route that walks over the whole graph is asked of the ``part`` of these. Raises ``InputError``.
         """
         self._need_documents()
         asked(question)
         only = documents_where(self.store, where)
         is_part = only is not None
-        if only and where is not None and route in ROUTES and route not in ROUTES_WITHIN:
+        if only and where is not None and route in ROUTES_OF_WHOLE:
             with self.part(where) as part:
                 return part.search(question, route, top_k)
         found = search(self.store, self.embedder, question, route, top_k, documents=only or (), within=is_part)
@@ -486,7 +486,7 @@ class KnowledgeGraph:
         ``reader``: by default the first of all. ``options`` and ``more`` are the reader's
         (docs/reference/commands.md); None stands for the default. All readers have ``mode``: "reject" refuses to answer
         if the documents do not say, "open" falls back on the model's own knowledge. ``where``: only documents with
-        these metadata, as in ``search``; the readers "global" and "cypher" get the ``part`` of these. ``keep`` saves
+        these metadata, as in ``search``; what reads the whole graph is asked of the ``part`` of these. ``keep`` saves
         the run in the graph, as a ``Run`` with its ``Step`` nodes and edges to what it found. ``verify`` asks the model
         once more, whether the cited sentences support each statement (``Statement.supported``). ``on_step`` gets each
         step as it happens, ``on_text`` the answer so far while it is written (in another thread); what they raise ends
@@ -499,18 +499,13 @@ class KnowledgeGraph:
         asked(question)
         if options.get("documents"):
             chosen = replace(chosen, documents=tuple(info.id for info in self._named(options["documents"])))
-        started, name, only = time.perf_counter(), reader or READERS[0].name, None
-        if where is not None and clauses_of(where):
-            if find(name).whole_graph:
-                with self.part(where) as part:
-                    ask = partial(part.ask, options=options, verify=verify, stop=stop or self.store.stop)
-                    answer = ask(question, reader, on_step=on_step, on_text=on_text)
-                seconds = time.perf_counter() - started
-                return keep_run(self.store, answer, self.model_name, seconds) if keep else answer
-            if not (only := documents_where(self.store, where)):
-                raise InputError(
-                    "No document fits this condition. Compare it with the metadata of your documents.", "where"
-                )
+        started, name, only = time.perf_counter(), reader or READERS[0].name, fitting_documents(self.store, where)
+        of_whole = find(name).whole_graph or getattr(chosen, "route", None) in ROUTES_OF_WHOLE
+        if only and where is not None and of_whole:
+            with self.within(stop or self.store.stop).part(where) as part:
+                ask = partial(part.ask, question, reader, options=options, verify=verify)
+                answer = ask(on_step=on_step, on_text=on_text)
+            return keep_run(self.store, answer, self.model_name, time.perf_counter() - started) if keep else answer
         told = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
         spanned = span(f"invoke_agent {name}", told, calls_out=False)
         with (
@@ -532,9 +527,35 @@ class KnowledgeGraph:
         and when these documents, or what was read of them, have changed. Raises ``InputError`` where none fits.
         """
         self._need_documents()
+        documents = fitting_documents(self.store, where)
+        if documents is None:
+            raise InputError("A part needs a condition.", "where")
         *_, whole = self._wholes()
-        with whole._parts.opened(self, where, progress) as part:
-            yield part
+
+        def opened(settings: Settings) -> KnowledgeGraph:
+            return open_graph(settings, self._report, embedder=whole.embedder, chat=whole.language_model)
+
+        def fill(empty: KnowledgeGraph) -> None:
+            self._report(f"Making a graph of {counted(len(documents), 'document')}, kept for the next time …")
+            self._copy_to(empty.within(self.stop), documents, progress)
+
+        with self._parts.opened(part_name(self.store, documents, self.model_name), opened, fill) as part:
+            found = part.within(self.stop)
+            found.embedder, found.language_model = self.embedder, self.language_model  # which count for this work
+            yield found
+
+    def _copy_to(self, empty: KnowledgeGraph, documents: Sequence[str], progress: Progress) -> None:
+        """Make ``empty`` the part that ``documents`` (ids) speak of."""
+        from kgplatform.exchange.exporter import export_part
+
+        with tempfile.TemporaryDirectory(prefix="copy-", dir=empty.settings.home_folder) as folder:
+            file = Path(folder) / "part.jsonl"
+            with Pass(self.store, "copy", progress) as turn:  # alone: nothing is written meanwhile
+                export_part(turn.store, file, documents, progress)
+                state = graph_state(turn.store)
+            empty.import_graph(file, progress=progress)
+        if has_tree(state) and empty.look.counts().get("Entity"):
+            empty.build_tree(method=state["treeMethod"], progress=progress)
 
     def stream(
         self,
@@ -662,13 +683,18 @@ class KnowledgeGraph:
     ) -> ExchangeReport:
         """Write the whole graph to ``path``: "jsonl", "graphml", or "csv" (a folder); default: by its ending.
 
-        ``where``: only the part that documents with these metadata speak of, without tree, saved runs, and what people
-        added to names and statements; an import settles its names anew. The file appears when it is complete. Raises
-        ``InputError`` for an unknown format.
+        ``where``: only the ``part`` that documents with these metadata speak of. As "jsonl" it is without tree, and an
+        import settles its names anew. The file appears when it is complete. Raises ``InputError`` for an unknown
+        format, or where no document fits.
         """
         from kgplatform.exchange import export_graph
+        from kgplatform.exchange.elements import chosen_format
 
-        return export_graph(self.store, Path(path), format, progress, documents_where(self.store, where))
+        documents = fitting_documents(self.store, where)
+        if documents and where is not None and chosen_format(Path(path), format) != "jsonl":  # read back by others
+            with self.part(where, progress=progress) as part:
+                return export_graph(part.store, Path(path), format, progress)
+        return export_graph(self.store, Path(path), format, progress, documents)
 
     def lend_driver(self, to: str) -> AbstractContextManager[Any]:
         """The driver itself, for a library (``to``) that needs one; errors are translated as the platform's own are."""
