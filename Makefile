@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STATE := $(CURDIR)/.kgplatform
 WORKERS ?= 2
-EXTRAS := .[ocr,scikit-learn,evaluate,graphrag,langchain,llamaindex,py2neo,mcp,otel,docs,dev]
+EXTRAS := .[ocr,oidc,scikit-learn,evaluate,graphrag,langchain,llamaindex,py2neo,mcp,otel,docs,dev]
 # A file's tests stay together and in order: those that share a graph would lose it to one that empties the database.
 PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 

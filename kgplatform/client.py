@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import copy
 import json
-import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -88,7 +87,7 @@ from kgplatform.neo4j.passes import Turn as PassTurn
 from kgplatform.neo4j.server import LocalNeo4j, open_store
 from kgplatform.neo4j.statement_guard import why_refused
 from kgplatform.neo4j.store import Connection, Row, Store
-from kgplatform.parts import Parts, has_tree, part_name
+from kgplatform.parts import Parts
 from kgplatform.readers.answer import joined, verified
 from kgplatform.readers.readers import READERS, find, options_for, stages_by_reader
 from kgplatform.readers.relevance import judged, judged_answer
@@ -103,7 +102,7 @@ from kgplatform.search.search import SEARCHES as SEARCHES
 from kgplatform.settings import MODEL, MODEL_FILE, Settings, load_settings, model_values, saved_model, with_model
 from kgplatform.sources.corpus_file import Fields
 from kgplatform.sources.objects import Ingestible, gather
-from kgplatform.text import counted, tidy, unknown
+from kgplatform.text import tidy, unknown
 
 if TYPE_CHECKING:
     import py2neo  # type: ignore[import-untyped]  # it ships no types
@@ -224,8 +223,9 @@ class KnowledgeGraph:
         self._followed = [time.monotonic()]
         """When it was last looked at which model made the vectors; shared by all parts, too."""
         self._learnt: set[str] = set()
-        """What was found out about the graph, shared by all its parts."""
-        self._parts: Parts[KnowledgeGraph] = Parts(settings, report)
+        """What was found out about the graph, shared by all pieces of work."""
+        self.parts: Parts[KnowledgeGraph] = Parts(settings, open_graph, report)
+        """Graphs of a part of its documents that are open; shared by all pieces of work."""
 
     def __enter__(self: G) -> G:
         return self
@@ -240,7 +240,7 @@ class KnowledgeGraph:
     def close(self) -> None:
         """Close the connections, but for those of models that were given. A managed server keeps running;
         ``kgplatform down`` stops it."""
-        self._parts.close()
+        self.parts.close()
         self.store.close()
         for name, given in (("language_model", self._given_chat), ("embedder", self._given_embedder)):
             model = self.__dict__.get(name)
@@ -527,35 +527,9 @@ class KnowledgeGraph:
         and when these documents, or what was read of them, have changed. Raises ``InputError`` where none fits.
         """
         self._need_documents()
-        documents = fitting_documents(self.store, where)
-        if documents is None:
-            raise InputError("A part needs a condition.", "where")
         *_, whole = self._wholes()
-
-        def opened(settings: Settings) -> KnowledgeGraph:
-            return open_graph(settings, self._report, embedder=whole.embedder, chat=whole.language_model)
-
-        def fill(empty: KnowledgeGraph) -> None:
-            self._report(f"Making a graph of {counted(len(documents), 'document')}, kept for the next time …")
-            self._copy_to(empty.within(self.stop), documents, progress)
-
-        with self._parts.opened(part_name(self.store, documents, self.model_name), opened, fill) as part:
-            found = part.within(self.stop)
-            found.embedder, found.language_model = self.embedder, self.language_model  # which count for this work
-            yield found
-
-    def _copy_to(self, empty: KnowledgeGraph, documents: Sequence[str], progress: Progress) -> None:
-        """Make ``empty`` the part that ``documents`` (ids) speak of."""
-        from kgplatform.exchange.exporter import export_part
-
-        with tempfile.TemporaryDirectory(prefix="copy-", dir=empty.settings.home_folder) as folder:
-            file = Path(folder) / "part.jsonl"
-            with Pass(self.store, "copy", progress) as turn:  # alone: nothing is written meanwhile
-                export_part(turn.store, file, documents, progress)
-                state = graph_state(turn.store)
-            empty.import_graph(file, progress=progress)
-        if has_tree(state) and empty.look.counts().get("Entity"):
-            empty.build_tree(method=state["treeMethod"], progress=progress)
+        with whole.parts.opened(self, where, progress) as part:
+            yield part
 
     def stream(
         self,

@@ -1,7 +1,7 @@
 """Graphs of a part of the documents: what a graph built of these documents alone would be.
 
-    parts = Parts(settings, report)
-    with parts.opened(part_name(store, documents, model), open_graph, copy) as part:
+    parts = Parts(settings, open_graph, report)
+    with parts.opened(graph, where) as part:
         part.ask("What do they agree on?", "global")
 
 Names, types, aliases, counts, ranks and communities of a graph follow from all that was read. No filter at the time of
@@ -19,21 +19,54 @@ import shutil
 import tempfile
 import threading
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from kgplatform.concurrency.files import claim, file_lock
+from kgplatform.concurrency.threads import Stop
+from kgplatform.errors import InputError
 from kgplatform.ingest.graph_state import graph_state
+from kgplatform.neo4j.filters import Where, documents_where, none_fits
+from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches
+from kgplatform.records import SILENT, Progress
 from kgplatform.settings import Settings
-from kgplatform.text import node_id
+from kgplatform.text import counted, node_id
 
-G = TypeVar("G")
+
+class Graph(Protocol):
+    """What is asked here of a ``KnowledgeGraph``."""
+
+    store: Store
+    settings: Settings
+    embedder: Any
+    language_model: Any
+    look: Any
+
+    @property
+    def model_name(self) -> str | None: ...
+
+    @property
+    def stop(self) -> Stop: ...
+
+    def within(self: G, stop: Stop | None = None) -> G: ...
+
+    def close(self) -> None: ...
+
+    def database_id(self) -> str: ...
+
+    def import_graph(self, path: Path, *, progress: Progress = ...) -> Any: ...
+
+    def build_tree(self, *, method: str | None = ..., progress: Progress = ...) -> Any: ...
+
+
+G = TypeVar("G", bound=Graph)
 
 _MADE = "made"
 """A file in a part's folder; not there before that is whole. It is touched when the part is opened."""
@@ -48,25 +81,6 @@ MOST_OPEN = 3
 _DIGITS = 16
 
 
-def part_name(store: Store, documents: Sequence[str], model: str | None) -> str:
-    """A hash of all that the part of ``documents`` (ids) follows from, the ``model`` that names its communities among
-    it: another name when any of that changes."""
-    state = graph_state(store)
-    told = [state.get(key) for key in ("embeddingModel", "schema", "schemaChosen", "mode", "extractor", "treeMethod")]
-    if has_tree(state):
-        told.append(f"tree, named by {model}")
-    for some in batches(sorted(documents), _DOCUMENTS):
-        rows = store.read("neo4j/documents_as_read", documents=list(some))
-        told += [node_id(json.dumps(row, sort_keys=True, default=str)) for row in rows]
-    database = store.read("neo4j/database")[0]["id"]
-    return node_id(str(database), json.dumps(told))[:_DIGITS]
-
-
-def has_tree(state: Row) -> bool:
-    """Whether the graph of this state has a tree, which then its parts have too."""
-    return bool(state.get("treeState") == "complete")
-
-
 @dataclass(slots=True)
 class _Open(Generic[G]):
     graph: G
@@ -75,32 +89,52 @@ class _Open(Generic[G]):
 
 
 class Parts(Generic[G]):
-    """The parts of one graph that this process has open, each as a ``G``. Safe from several threads."""
+    """The parts of one graph that this process has open, by ``open_graph``. Safe from several threads."""
 
-    def __init__(self, settings: Settings, report: Callable[[str], None] = lambda line: None) -> None:
-        self._settings, self._report = settings, report
+    def __init__(
+        self, settings: Settings, open_graph: Callable[..., G], report: Callable[[str], None] = lambda line: None
+    ) -> None:
+        self._settings, self._open_graph, self._report = settings, open_graph, report
         self._open: OrderedDict[str, _Open[G]] = OrderedDict()
+        self._current: dict[str, tuple[frozenset[str], str, list[str]]] = {}
+        """By what was asked: the last change of the whole when that was answered, and the answer."""
         self._opening: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
         self._lock = threading.Lock()
 
+    def current(self, whole: G, where: Where, *, any_name: bool = False) -> tuple[str, list[str]]:
+        """The name that the part has now, which changes with what it is made of, and the ids of its documents. Raises
+        ``InputError`` as ``documents_where`` does, and for no condition."""
+        asked = json.dumps([where, str(date.today()), whole.model_name], sort_keys=True, default=str)
+        change = whole.store.last_change()
+        known = self._current.get(asked)
+        if known is None or known[0] != change:
+            documents = documents_where(whole.store, where, any_name=any_name)
+            if documents is None:
+                raise InputError("A part needs a condition.", "where")
+            known = self._current[asked] = (change, _name_of(whole, documents), documents)
+        return known[1:]
+
     @contextmanager
-    def opened(
-        self, name: str, open_: Callable[[Settings], AbstractContextManager[G]], fill: Callable[[G], None]
-    ) -> Iterator[G]:
-        """The part of this name, which ``open_`` opens at its own home; where it is not there yet, ``fill`` gets it
-        empty."""
+    def opened(self, whole: G, where: Where, progress: Progress = SILENT, *, any_name: bool = False) -> Iterator[G]:
+        """The graph of the documents that fit ``where``, made if need be, for the work that ``whole`` is for: with its
+        models and its stop. Raises ``InputError`` where none fits."""
+        name, documents = self.current(whole, where, any_name=any_name)
+        if not documents:
+            raise none_fits()
         with self._lock:
             opening = self._opening[name]
         with opening:  # one thread makes it, the others wait
             with self._lock:
                 part = self._open.get(name)
-            part = part or self._made(self._settings.parts_folder / name, open_, fill)
+            part = part or self._made(self._settings.parts_folder / name, whole, documents, progress)
             with self._lock:
                 part.users += 1
                 self._open[name] = part
                 self._open.move_to_end(name)
         try:
-            yield part.graph
+            graph = part.graph.within(whole.stop)
+            graph.embedder, graph.language_model = whole.embedder, whole.language_model
+            yield graph
         finally:
             with self._lock:
                 part.users -= 1
@@ -115,21 +149,20 @@ class Parts(Generic[G]):
             while self._open:
                 closing.callback(self._open.popitem()[1].closing.close)
 
-    def _made(
-        self, folder: Path, open_: Callable[[Settings], AbstractContextManager[G]], fill: Callable[[G], None]
-    ) -> _Open[G]:
-        changes = {"home": folder, "neo4j_uri": None, "neo4j_jars": self._settings.jar_folder}
-        settings, made = self._settings.model_copy(update=changes), folder / _MADE
+    def _made(self, folder: Path, whole: G, documents: list[str], progress: Progress) -> _Open[G]:
+        settings, made = _settings_in(folder, self._settings), folder / _MADE
         with ExitStack() as closing, file_lock(folder / _LOCK):
-            closing.callback(_left, folder, settings, self._report)
+            closing.callback(_left, folder, self._settings, self._report)
             closing.enter_context(_used(folder))
             if not made.exists():
                 self._make_room(folder)
                 LocalNeo4j(settings, self._report).down()  # of one that was killed while it was made
                 shutil.rmtree(folder / "neo4j" / "data", ignore_errors=True)
-            graph = closing.enter_context(open_(settings))
+            graph = self._open_graph(settings, self._report, embedder=whole.embedder, chat=whole.language_model)
+            closing.callback(graph.close)
             if not made.exists():
-                fill(graph)
+                self._report(f"Making a graph of {counted(len(documents), 'document')}, kept for the next time …")
+                _copy(whole, graph.within(whole.stop), documents, progress)
             made.touch()
             return _Open(graph, closing.pop_all())
 
@@ -141,11 +174,46 @@ class Parts(Generic[G]):
                 shutil.rmtree(made.parent, ignore_errors=True)
 
 
+def _name_of(whole: Graph, documents: list[str]) -> str:
+    """A hash of all that the part of ``documents`` follows from: it has another name when any of that changes."""
+    state = graph_state(whole.store)
+    told = [state.get(key) for key in ("embeddingModel", "schema", "schemaChosen", "mode", "extractor", "treeMethod")]
+    if _has_tree(state):
+        told.append(f"tree, named by {whole.model_name}")
+    for some in batches(sorted(documents), _DOCUMENTS):
+        rows = whole.store.read("neo4j/documents_as_read", documents=list(some))
+        told += [node_id(json.dumps(row, sort_keys=True, default=str)) for row in rows]
+    return node_id(whole.database_id(), json.dumps(told))[:_DIGITS]
+
+
+def _has_tree(state: Row) -> bool:
+    return bool(state.get("treeState") == "complete")
+
+
+def _copy(whole: Graph, part: Graph, documents: list[str], progress: Progress) -> None:
+    from kgplatform.exchange.exporter import export_part  # as the client: few need it
+
+    with tempfile.TemporaryDirectory(prefix="copy-", dir=part.settings.home_folder) as folder:
+        file = Path(folder) / "part.jsonl"
+        with Pass(whole.store, "copy", progress) as turn:  # alone: nothing is written meanwhile
+            export_part(turn.store, file, documents, progress)
+            state = graph_state(turn.store)
+        part.import_graph(file, progress=progress)
+    if _has_tree(state) and part.look.counts().get("Entity"):
+        part.build_tree(method=state["treeMethod"], progress=progress)
+
+
 def stop_unused(settings: Settings, report: Callable[[str], None]) -> bool:
     """Stop the servers of parts that processes left running as they were killed; whether there were any."""
     homes = [users.parent for users in sorted(settings.parts_folder.glob(f"*/{_USERS}"))]
-    running = [home for home in homes if LocalNeo4j(settings.model_copy(update={"home": home})).status().running]
+    running = [home for home in homes if LocalNeo4j(_settings_in(home, settings)).status().running]
     return sum(_left(home, settings, report) for home in running) > 0
+
+
+def _settings_in(folder: Path, settings: Settings) -> Settings:
+    """The settings of the part there, of a graph with ``settings``."""
+    changes = {"home": folder, "workspace": None, "neo4j_uri": None, "neo4j_jars": settings.jar_folder}
+    return settings.model_copy(update=changes)
 
 
 def _left(folder: Path, settings: Settings, report: Callable[[str], None]) -> bool:
@@ -155,7 +223,7 @@ def _left(folder: Path, settings: Settings, report: Callable[[str], None]) -> bo
     with file_lock(folder / _LOCK):  # who begins to use it has this first
         if _is_used(folder):
             return False
-        LocalNeo4j(settings.model_copy(update={"home": folder}), report).down()
+        LocalNeo4j(_settings_in(folder, settings), report).down()
         shutil.rmtree(folder / _USERS, ignore_errors=True)  # marks of processes that were killed
         return True
 

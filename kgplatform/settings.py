@@ -75,6 +75,9 @@ class Settings(BaseSettings):
         "Home folder of the managed Neo4j and the caches; an empty folder starts a new graph. Default: kgplatform in "
         "your user data directory.",
     )
+    workspace: str | None = _setting(
+        None, "Workspace to open, one of `kgplatform workspaces list`. Default: the graph of the home folder itself."
+    )
     neo4j_uri: str | None = _setting(
         None,
         "Address of your own Neo4j server, 5.26 or newer (bolt://, neo4j://, or their +s forms). Default: the managed "
@@ -195,8 +198,9 @@ class Settings(BaseSettings):
 
     @property
     def home_folder(self) -> Path:
-        """``home``, or the platform's data directory for the user if it is not set."""
-        return self.home.expanduser().absolute() if self.home is not None else user_data_path("kgplatform")
+        """``home``, or the platform's data directory for the user if it is not set; of a workspace the one inside."""
+        home = self.home.expanduser().absolute() if self.home is not None else user_data_path("kgplatform")
+        return home / WORKSPACES / self.workspace if self.workspace else home
 
     @property
     def parts_folder(self) -> Path:
@@ -220,6 +224,7 @@ class Settings(BaseSettings):
 class GivenSettings(TypedDict, total=False):
     """What a program may give ``connect`` of the settings, for type checkers: a test compares the names."""
 
+    workspace: str | None
     neo4j_uri: str | None
     neo4j_username: str | None
     neo4j_password: SecretStr | str | None
@@ -265,6 +270,7 @@ def load_settings(**overrides: Any) -> Settings:
     given["_env_file_encoding"] = _file_encoding()
     try:
         found = Settings(**given)
+        _check_workspace(found)
         connected = {} if found.model_fields_set & MODEL else saved_model(found.home_folder)
         return Settings(**given, **connected) if connected else found
     except SettingsError as error:  # of the settings, one alone is JSON
@@ -274,6 +280,23 @@ def load_settings(**overrides: Any) -> Settings:
     except ValidationError as error:
         faults = "; ".join(f"{env_name(str(e['loc'][0]))}: {e['msg']}" for e in error.errors())
         raise SettingError(f"A setting cannot be used: {faults}. `kgplatform settings` lists them.") from error
+
+
+WORKSPACES = "workspaces"
+"""The folder of a home that has its workspaces."""
+WORKSPACE_FILE = "workspace.json"
+"""In the home of each."""
+
+
+def _check_workspace(settings: Settings) -> None:
+    """Raise ``InputError`` for a workspace that nobody made: a mistyped name would begin an empty graph."""
+    if settings.workspace is not None:
+        from kgplatform.workspaces import Workspaces  # which has settings of its own
+
+        if settings.neo4j_uri is not None:
+            raise SettingError("A workspace has a managed server of its own. Unset NEO4J_URI, or leave out workspace.")
+        whole = settings.model_copy(update={"workspace": None})
+        Workspaces(whole.home_folder / WORKSPACES).home(settings.workspace)
 
 
 MODEL = frozenset(("openai_base_url", "openai_api_key", "chat_model"))

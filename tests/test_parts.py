@@ -64,7 +64,8 @@ def told(graph: KnowledgeGraph) -> dict[str, Any]:
         answer = graph.ask(QUESTIONS[0], reader.name)
         steps = [(step.name, step.detail, step.prompt, step.reply) for step in answer.trace]
         found[f"reader {reader.name}"] = answer.text, answer.citations, steps
-    found["schema"] = graph.schema_text()
+    # Without examples: any node may be one, and some of what it has is a clock's.
+    found["schema"] = [line for line in graph.schema_text().splitlines() if not line.startswith("Properties")]
     found["highlights"] = graph.look.highlights(20)
     found["map"] = graph.look.map()
     found["stats"] = graph.stats().nodes, graph.stats().relationships
@@ -171,8 +172,8 @@ def test_its_models_are_those_of_whoever_asks(store: Store, settings: Settings, 
         settings = settings.model_copy(update={"openai_base_url": server.base_url})
         with KnowledgeGraph(store, settings, embedder=HashEmbedder(DIMENSION)) as graph:
             build(graph, range(4))
-            stop = Stop()
-            for question, work in zip(QUESTIONS, (graph.within(stop), graph.within()), strict=False):
-                answer = work.ask(question, "global", where="number = 1")
-                assert answer.usage.calls and work.ledger.total == answer.usage
-                stop.set()
+            stop, work = Stop(), graph.within()
+            assert graph.within(stop).ask(QUESTIONS[0], "global", where="number = 1").text
+            stop.set()
+            answer = work.ask(QUESTIONS[1], "global", where="number = 1")
+            assert answer.usage.calls and work.ledger.total == answer.usage

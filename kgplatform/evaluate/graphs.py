@@ -212,7 +212,11 @@ class Graphs(AbstractContextManager["Graphs"]):
         return "-".join(parts)
 
     def _own_settings(self, name: str, build: Build) -> Settings:
-        changes: dict[str, Any] = {"home": self._folder / name, "neo4j_jars": self.settings.jar_folder}
+        changes: dict[str, Any] = {
+            "home": self._folder / name,
+            "workspace": None,
+            "neo4j_jars": self.settings.jar_folder,
+        }
         if build.passage_tokens is not None:
             changes["passage_tokens"] = build.passage_tokens
         return self.settings.model_copy(update=changes)

@@ -95,8 +95,13 @@ def fitting_documents(store: Store, where: Where | None) -> list[str] | None:
     """The same; raises ``InputError`` where no document fits, too."""
     found = documents_where(store, where)
     if found == []:
-        raise InputError("No document fits this condition. Compare it with the metadata of your documents.", "where")
+        raise none_fits()
     return found
+
+
+def none_fits() -> InputError:
+    """What is said where no document fits."""
+    return InputError("No document fits this condition. Compare it with the metadata of your documents.", "where")
 
 
 def clauses_of(where: Where) -> list[list[Term]]:

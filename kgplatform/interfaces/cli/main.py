@@ -20,7 +20,7 @@ from typer.core import TyperGroup
 
 from kgplatform.concurrency.system import speak_utf8
 from kgplatform.errors import InputError, KgError
-from kgplatform.interfaces.cli import ask, changes, evaluate, serve
+from kgplatform.interfaces.cli import ask, changes, evaluate, people, serve, workspaces
 from kgplatform.interfaces.cli.shared import (
     AsJson,
     Home,
@@ -46,13 +46,13 @@ _ABOUT = "Turn documents into a Neo4j knowledge graph, and get answers that cite
 
 
 class _Commands(TyperGroup):
-    """The commands. Each takes ``--debug`` too, and Ctrl-C ends it with one sentence."""
+    """The commands. Each takes ``--debug`` and ``--workspace`` too, and Ctrl-C ends it with one sentence."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that ``args`` name, which takes the group's own options too."""
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None:
-            command.params.extend(option for option in self.params if option.name == "debug")
+            command.params.extend(option for option in self.params if option.name in ("debug", "workspace"))
         return name, command, rest
 
     def invoke(self, ctx: Any) -> Any:
@@ -96,6 +96,24 @@ Debug = Annotated[
         "--debug", help="Show the traceback of an error.", is_eager=True, expose_value=False, callback=_set_debug
     ),
 ]
+
+
+def _set_workspace(ctx: typer.Context, value: str | None) -> None:
+    if value is not None:
+        os.environ["KGPLATFORM_WORKSPACE"] = value
+
+
+Workspace = Annotated[
+    str | None,
+    typer.Option(
+        "--workspace",
+        metavar="NAME",
+        help="Open this workspace of the home folder.",
+        is_eager=True,
+        expose_value=False,
+        callback=_set_workspace,
+    ),
+]
 Version = Annotated[
     bool,
     typer.Option("--version", help="Show the version.", is_eager=True, expose_value=False, callback=_print_version),
@@ -103,7 +121,7 @@ Version = Annotated[
 
 
 @app.callback(help=_ABOUT)
-def options(debug: Debug = False, version: Version = False) -> None:
+def options(debug: Debug = False, workspace: Workspace = None, version: Version = False) -> None:
     """What stands before the command."""
     if any(name.startswith("KGPLATFORM_") for name in os.environ):
         from kgplatform.settings import unknown_variables
@@ -206,6 +224,8 @@ app.command()(changes.export)
 app.command()(serve.serve)
 app.command()(serve.mcp)
 app.command()(serve.browser)
+app.add_typer(workspaces.app, name="workspaces")
+app.add_typer(people.app, name="people")
 
 
 @app.command()

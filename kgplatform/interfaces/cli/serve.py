@@ -10,9 +10,10 @@ import threading
 import webbrowser
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 
 import typer
@@ -20,10 +21,13 @@ import typer
 from kgplatform.concurrency.system import is_open_to_others
 from kgplatform.concurrency.threads import Stop
 from kgplatform.errors import InputError, KgError, SettingError, StoppedError, to_install
-from kgplatform.interfaces.cli.shared import Home, connect_to, note, open_at
+from kgplatform.interfaces.cli.shared import Home, connect_to, note, open_at, settings_of
 
 if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
     from kgplatform.client import KnowledgeGraph
+    from kgplatform.interfaces.http.parts import Limits
 
 _SEARCHES = 40
 """Made by a server itself when it starts: the next ones take about 1.3 times as long as after hundreds.
@@ -32,6 +36,8 @@ The first search of a Neo4j that has just started takes four seconds, the thirti
 planned, Java's code compiled, and the embedding model loaded (docs/explanation/decisions.md).
 """
 _SHORTEST_TOKEN = 16
+_TEAM_GRACE = 10
+"""Seconds that requests to workspaces have to finish when the server ends."""
 _UPLOADS = 5
 """How many uploads of the largest size may arrive or wait at once."""
 _MCP_PORT = 8700
@@ -64,20 +70,47 @@ def serve(
     ] = 100,
     jobs: Annotated[int, typer.Option("--jobs", min=1, metavar="N", help="Number of uploads to ingest at once.")] = 2,
     open_browser: Annotated[bool, typer.Option("--open", help="Open the explorer in the web browser.")] = False,
+    workspaces: Annotated[
+        Path | None, typer.Option("--workspaces", metavar="FOLDER", help="Serve all workspaces of this folder.")
+    ] = None,
+    oidc: Annotated[
+        Path | None,
+        typer.Option(
+            "--oidc", metavar="FILE", help="With --workspaces: have people sign in with this OpenID provider."
+        ),
+    ] = None,
     home: Home = None,
 ) -> None:
     """Serve the explorer and the HTTP interface until Ctrl-C."""
-    token = _token_for(host, token_file)
+    if oidc is not None and workspaces is None:
+        raise InputError("--oidc needs --workspaces: people have rights in workspaces.")
+    if workspaces is None:
+        token = _token_for(host, token_file)
+    else:  # people bring their own tokens
+        token = read_token(token_file) if token_file is not None else None
     origins = [_origin(site) for site in cors or ()]
     from kgplatform.interfaces.http.app import AppServer, make_app
     from kgplatform.interfaces.http.parts import Limits
-    from kgplatform.interfaces.web_server import LOOPBACK, MEGABYTE, address_of, is_loopback, listen
+    from kgplatform.interfaces.web_server import LOOPBACK, MEGABYTE, QuietServer, address_of, is_loopback, listen
 
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     logging.getLogger("kgplatform.interfaces.http").setLevel(logging.INFO)  # others log each request to the model
     logging.getLogger("neo4j").setLevel(logging.ERROR)  # its warnings quote statements
+    limits = Limits(upload=max_upload * MEGABYTE, uploads=_UPLOADS * max_upload * MEGABYTE, jobs=jobs)
+    if workspaces is not None:
+        with listen(host, port) as listening:
+            address = address_of(listening)
+            hosts = LOOPBACK | {urlsplit(address).netloc.rpartition(":")[0]} if is_loopback(host) else None
+            how: dict[str, Any] = {"token": token, "hosts": hosts, "origins": origins, "read_only": read_only}
+            team, is_open = _host(workspaces, home, limits, oidc, is_local=is_loopback(host), **how)
+            print(f"The page of the workspaces is at {address} (Ctrl-C ends it).", flush=True)
+            if is_open:
+                note("Whoever can reach it may do everything, until somebody is added with `kgplatform people`.")
+            if open_browser:
+                webbrowser.open(address)
+            QuietServer(team, grace=_TEAM_GRACE, lifespan=True).run([listening])
+        return
     with listen(host, port) as listening, connect_to(home) as graph:
-        limits = Limits(upload=max_upload * MEGABYTE, uploads=_UPLOADS * max_upload * MEGABYTE, jobs=jobs)
         address = address_of(listening)
         hosts = LOOPBACK | {urlsplit(address).netloc.rpartition(":")[0]} if is_loopback(host) else None
         app = make_app(graph, token=token, hosts=hosts, origins=origins, read_only=read_only, limits=limits)
@@ -88,6 +121,45 @@ def serve(
             note(advice)
         with warming_up(graph):
             AppServer(app).run([listening])
+
+
+def _host(
+    folder: Path, home: str | None, limits: Limits, oidc: Path | None, *, is_local: bool, token: str | None, **more: Any
+) -> tuple[ASGIApp, bool]:
+    """What serves the workspaces of ``folder``, and whether it lets everybody in. Raises ``InputError`` where that
+    would be more than this machine's users."""
+    from kgplatform.interfaces.team.desk import make_desk
+    from kgplatform.interfaces.team.host import Host, guarded
+    from kgplatform.interfaces.team.people import PEOPLE_FILE, People
+    from kgplatform.workspaces import Workspaces
+
+    workspaces = Workspaces(folder.expanduser().absolute())
+    people = People(workspaces.folder / PEOPLE_FILE)
+    signin = None
+    if oidc is not None:
+        from kgplatform.interfaces.team.signin import SignIn, load_provider
+
+        signin = SignIn(load_provider(oidc))
+        if more["hosts"] is not None:  # by the name that the provider sends people back to
+            more["hosts"] |= {urlsplit(signin.provider.address).hostname or ""}
+    is_open = token is None and signin is None and not people.file.exists()
+    if is_open and not is_local:
+        raise InputError(
+            "Other machines can reach this server, and nobody has been added to it: add users with `kgplatform "
+            "people`, give a token with --token-file, or listen at 127.0.0.1."
+        )
+    made = Host(
+        workspaces,
+        settings_of(home),
+        people,
+        token=token,
+        desk=partial(make_desk, signin=signin),
+        sessions=(lambda headers: signin.person_of(headers, people)) if signin else None,
+        limits=limits,
+        report=note,
+        **more,
+    )
+    return guarded(made, limits, more["hosts"], more["origins"]), is_open
 
 
 def mcp(

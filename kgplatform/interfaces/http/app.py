@@ -213,7 +213,7 @@ def add_examples(app: FastAPI) -> None:
 
 def add_explorer(app: FastAPI) -> None:
     """The explorer's files, at ``/`` and ``/static`` of ``app``; ``/docs`` leads to its page on this interface."""
-    files = _Files(directory=EXPLORER)
+    files = ExplorerFiles(directory=EXPLORER)
 
     @app.get("/", include_in_schema=False)
     async def page(request: Request) -> Response:
@@ -230,7 +230,7 @@ def add_explorer(app: FastAPI) -> None:
     app.mount("/static", files, name="static")
 
 
-class _Files(StaticFiles):
+class ExplorerFiles(StaticFiles):
     """Files that a browser caches; each time it asks whether they have changed (ETag)."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:

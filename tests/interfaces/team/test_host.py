@@ -1,0 +1,244 @@
+"""A server of workspaces: who is let in, what they see, and what is closed to them."""
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from teams import TOKEN, Team, fill, team
+
+from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform.settings import load_settings
+from kgplatform.sources.objects import Text
+from kgplatform.workspaces import Workspaces
+
+pytestmark = pytest.mark.killed
+
+OPEN = [
+    Text(
+        "Ada Lovelace founded the Acme Works in Paris in 1840. She was born in 1815.",
+        "Charter",
+        id="charter",
+        metadata={"level": 1},
+    ),
+    Text(
+        "Jean Valjean worked for the Acme Works. He was born in Faverolles.", "Staff", id="staff", metadata={"level": 2}
+    ),
+]
+SECRETS = (
+    "Zenobia Quillfeather",
+    "Quillfeather",
+    "Xanadu Vault",
+    "Xanadu",
+    "4711983",
+    "Operation Nightjar",
+    "Nightjar",
+    "nightjar-id",
+    "codeword",
+)
+CLOSED = Text(
+    "Zenobia Quillfeather founded the Xanadu Vault in 1977. Ada Lovelace met Zenobia Quillfeather in Xanadu. "
+    "The Acme Works paid 4711983 dollars for it. Jean Valjean was born in Xanadu.",
+    "Operation Nightjar",
+    id="nightjar-id",
+    metadata={"level": 9, "codeword": "Nightjar"},
+)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory, quick_java: Path) -> Iterator[Team]:
+    """Two workspaces, one of them with a document that not everybody may see."""
+    defaults = LocalNeo4j.__init__.__kwdefaults__
+    assert defaults is not None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(defaults, "java", quick_java)
+        folder = tmp_path_factory.mktemp("team")
+        fill(Workspaces(folder), "works", [*OPEN, CLOSED])
+        fill(Workspaces(folder), "other", [Text("Cosette sang in Montfermeil.", id="cosette")])
+        with team(folder) as made:
+            yield made
+        for workspace in Workspaces(folder).all():
+            assert not LocalNeo4j(load_settings(home=workspace.home)).status().running
+
+
+def test_people_see_the_workspaces_that_they_are_in(served: Team) -> None:
+    ann = served.token("ann", ("works", "reader", "level < 9"))
+    with served.client(TOKEN) as admin, served.client(ann) as reader, served.client() as nobody:
+        assert {each["name"] for each in admin.get("/api/me").json()["workspaces"]} >= {"works", "other"}
+        assert reader.get("/api/me").json() == {
+            "name": "ann",
+            "is_admin": False,
+            "workspaces": [{"name": "works", "role": "reader", "is_part": True, "archived": False}],
+        }
+        for path in ("/api/me", "/api/people", "/w/works/api/about", "/w/nowhere/api/about"):
+            assert nobody.get(path).status_code == 401, path
+        assert reader.get("/w/other/api/about").json() == reader.get("/w/nowhere/api/about").json() | {
+            "error": {"kind": "NotFoundError", "message": 'There is no workspace "other" that you may open.'}
+        }
+        for path in ("/", "/w/works/", "/w/works/static/app.js", "/static/team/team.js"):
+            assert nobody.get(path).status_code == 200, path
+
+
+def probes(client: httpx.Client) -> Iterator[tuple[str, str]]:
+    """What the server answers to requests for everything, with their addresses."""
+    paths = [
+        *("about", "stats", "schema", "schema/figures", "questions?limit=20", "documents", "metadata", "document-page"),
+        *("graph/map", "tree", "communities", "runs", "threads", "models", "jobs", "saved-queries", "openapi.json"),
+    ]
+    found = {path: client.get(f"/api/{path}") for path in paths}
+    for name in SECRETS:
+        found |= {f"find {name}": client.get("/api/graph/find", params={"text": name[:6]})}
+        for route in ("all", "entity", "triple", "path", "community", "passage", "bm25", "dense", "hybrid"):
+            asked = {"question": f"Who met {name} in 1977?", "route": route}
+            found[f"{route} {name}"] = client.post("/api/search", json=asked)
+        found[f"filter {name}"] = client.post("/api/search", json={"question": "Who?", "where": "codewort = x"})
+        found[f"ask {name}"] = client.post("/api/ask", json={"question": f"Who is {name}?", "reader": "retrieve"})
+        found[f"document {name}"] = client.get(f"/api/documents/{name}")
+    nodes = json.loads(found["graph/map"].text)["ids"]
+    for node in nodes[:10]:
+        for kind in ("nodes", "neighbours", "profile"):
+            found[f"{kind} {node}"] = client.get(f"/api/graph/{kind}/{node}")
+    for name, response in found.items():
+        yield name, f"{response.status_code} {response.headers} {response.text}"
+
+
+def leaks(client: httpx.Client) -> dict[str, list[str]]:
+    """By request, the secrets in its answer that the request did not have itself."""
+    found = {}
+    for name, told in probes(client):
+        said = [each for each in SECRETS if each in told and each not in name and name.split(" ", 1)[-1] not in each]
+        if said:
+            found[name] = said
+    return found
+
+
+def test_a_reader_of_a_part_finds_nothing_of_the_rest(served: Team) -> None:
+    part, whole = served.token("pat", ("works", "reader", "level < 9")), served.token("will", ("works", "reader"))
+    with served.client(part, "works") as pat, served.client(whole, "works") as will:
+        assert leaks(pat) == {}
+        assert len(leaks(will)) > 10, "the probes find what is there"
+        assert [each["title"] for each in pat.get("/api/documents").json()["documents"]] == ["Charter", "Staff"]
+        node = next(each for each in pat.get("/api/graph/find?text=Ada Lovelace").json()["nodes"])
+        facts = pat.get(f"/api/graph/nodes/{node['id']}").json()
+        assert "Acme" in json.dumps(facts)
+        for statement in ("RETURN 1", "MATCH (n) RETURN n"):
+            refused = pat.post("/api/cypher", json={"statement": statement})
+            assert refused.status_code == 403, refused.text
+        assert will.post("/api/cypher", json={"statement": "RETURN 1 AS one"}).json()["rows"] == [[1]]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/api/documents", None),
+        ("DELETE", "/api/documents/charter", None),
+        ("POST", "/api/schema", {"schema": "general"}),
+        ("POST", "/api/models/connect", {"model": "x"}),
+        ("POST", "/api/models/list", {}),
+        ("POST", "/api/models/test", {}),
+        ("POST", "/api/threads", {"question": "Who?"}),
+        ("POST", "/api/ask", {"question": "Who?", "keep": True}),
+        ("POST", "/api/tree", {}),
+        ("DELETE", "/api/jobs/x", None),
+        ("PUT", "/api/documents/x", None),
+        ("PATCH", "/api/about", None),
+    ],
+)
+def test_a_reader_changes_nothing(served: Team, method: str, path: str, body: dict[str, object] | None) -> None:
+    for name, grant in (("rita", ("works", "reader")), ("ralf", ("works", "reader", "level = 1"))):
+        with served.client(served.token(name, grant), "works") as client:
+            refused = client.request(method, path, json=body)
+            assert refused.status_code in (403, 404, 405), refused.text
+
+
+def test_an_editor_adds_documents_and_readers_see_their_part_of_them(served: Team) -> None:
+    editor, reader = (
+        served.token("edit", ("other", "editor")),
+        served.token("ronja", ("other", "reader", "kind = open")),
+    )
+    with served.client(editor, "other") as client, served.client(reader, "other") as part:
+        assert part.get("/api/documents").status_code == 404, "there is nothing yet that she may see"
+        files = [
+            ("files", ("open.md", b"---\nkind: open\n---\nMarius loved Cosette.")),
+            ("files", ("closed.md", b"---\nkind: closed\n---\nJavert hid.")),
+        ]
+        added = client.post("/api/documents", files=files, data={"extractor": "local"})
+        assert added.status_code in (200, 202), added.text
+        while (job := client.get(f"/api/jobs/{added.json()['id']}").json())["state"] in ("waiting", "running"):
+            time.sleep(0.2)
+        assert job["state"] == "done", job
+        assert [each["title"] for each in part.get("/api/documents").json()["documents"]] == ["open"]
+        assert "Javert" not in part.post("/api/search", json={"question": "Where is Javert?"}).text.replace(
+            "Where is Javert", ""
+        )
+        assert client.post("/api/models/test").status_code == 403, "that is for admins"
+        removed = [each["id"] for each in client.get("/api/documents").json()["documents"] if each["title"] == "open"]
+        client.delete(f"/api/documents/{removed[0]}")
+        assert part.get("/api/documents").status_code == 404
+
+
+def test_a_token_that_is_revoked_is_refused_at_once(served: Team) -> None:
+    token = served.token("tom", ("works", "reader"))
+    with served.client(token, "works") as client:
+        assert client.get("/api/stats").status_code == 200
+        (kept,) = [each for each in served.host.people.tokens if each.user == "tom"]
+        served.host.people.revoke(kept.id)
+        assert client.get("/api/stats").status_code == 401
+        served.host.people.remove("tom")
+        for _ in range(30):
+            last = client.get("/api/stats")
+        assert last.status_code == 429, "too many wrong tokens"
+    served.host._failures.clear()
+
+
+def test_only_admins_of_the_server_reach_its_desk(served: Team) -> None:
+    token = served.token("ida", ("works", "admin"))
+    with served.client(token) as client, served.client(TOKEN) as admin:
+        for method, path in (
+            *(("GET", each) for each in ("/api/people", "/api/audit")),
+            *(
+                ("POST", f"/api/{each}")
+                for each in (
+                    "workspaces",
+                    "workspaces/works",
+                    "people/users",
+                    "people/tokens",
+                    "people/grants",
+                    "people/grants/remove",
+                )
+            ),
+            *(("DELETE", f"/api/{each}") for each in ("workspaces/works", "people/users/ida", "people/tokens/x")),
+        ):
+            refused = client.request(method, path, json={} if method == "POST" else None)
+            assert refused.status_code in (403, 422), (path, refused.text)
+            assert refused.status_code == 403, (path, refused.text)
+        assert admin.post("/api/workspaces", json={"name": "new"}).status_code == 201
+        granted = admin.post("/api/people/grants", json={"workspace": "new", "who": "user:ida", "role": "editor"})
+        assert granted.json()["workspace"] == "new"
+        assert admin.post("/api/workspaces/new", json={"name": "newer"}).json()["name"] == "newer"
+        assert "newer" in [each["name"] for each in client.get("/api/me").json()["workspaces"]], "the right follows it"
+        assert admin.post("/api/workspaces/newer", json={"archived": True}).json()["archived"]
+        assert client.get("/w/newer/api/about").status_code == 404
+        assert admin.delete("/api/workspaces/newer").status_code == 200
+        admin.post("/api/workspaces", json={"name": "newer"})
+        assert "newer" not in [each["name"] for each in client.get("/api/me").json()["workspaces"]], "another one"
+        admin.delete("/api/workspaces/newer")
+        assert [each["name"] for each in admin.get("/api/people").json()["users"]].count("ida") == 1
+        assert "digest" not in admin.get("/api/people").text
+
+
+def test_the_log_has_who_asked_what_and_what_was_refused(served: Team) -> None:
+    token = served.token("lou", ("works", "reader", "level < 9"))
+    with served.client(token, "works") as client, served.client(TOKEN) as admin:
+        client.post("/api/search", json={"question": "Who founded the Acme Works?"})
+        client.post("/api/cypher", json={"statement": "RETURN 1"})
+        lines = [each for each in admin.get("/api/audit").json()["lines"] if each.get("who") == "lou"]
+        assert [(each["does"], each["asked"], each["status"]) for each in reversed(lines)] == [
+            ("POST /api/search", "Who founded the Acme Works?", 200),
+            ("POST /api/cypher", "RETURN 1", 403),
+        ]
+        assert all(each["workspace"] == "works" and each["by"].startswith("token ") for each in lines)
+    assert served.host.audit.file.stat().st_mode & 0o077 == 0
+    assert token not in served.host.audit.file.read_text("utf-8")
