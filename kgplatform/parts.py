@@ -45,9 +45,15 @@ class Graph(Protocol):
 
     store: Store
     settings: Settings
-    embedder: Any
-    language_model: Any
-    look: Any
+
+    @property
+    def embedder(self) -> Any: ...
+
+    @property
+    def language_model(self) -> Any: ...
+
+    @property
+    def look(self) -> Any: ...
 
     @property
     def model_name(self) -> str | None: ...
@@ -133,7 +139,8 @@ class Parts(Generic[G]):
                 self._open.move_to_end(name)
         try:
             graph = part.graph.within(whole.stop)
-            graph.embedder, graph.language_model = whole.embedder, whole.language_model
+            # Cached properties: else they are those of the work that opened it first.
+            vars(graph).update(embedder=whole.embedder, language_model=whole.language_model)
             yield graph
         finally:
             with self._lock:
