@@ -100,7 +100,7 @@ class Parts(Generic[G]):
     def __init__(
         self, settings: Settings, open_graph: Callable[..., G], report: Callable[[str], None] = lambda line: None
     ) -> None:
-        self._settings, self._open_graph, self._report = settings, open_graph, report
+        self._settings, self._open_graph, self._report = settings, open_graph, _of_part(report)
         self._open: OrderedDict[str, _Open[G]] = OrderedDict()
         self._current: dict[str, tuple[frozenset[str], str, list[str]]] = {}
         """By what was asked: the last change of the whole when that was answered, and the answer."""
@@ -168,7 +168,7 @@ class Parts(Generic[G]):
             graph = self._open_graph(settings, self._report, embedder=whole.embedder, chat=whole.language_model)
             closing.callback(graph.close)
             if not made.exists():
-                self._report(f"Making a graph of {counted(len(documents), 'document')}, kept for the next time …")
+                self._report(f"Making it of {counted(len(documents), 'document')}; it is kept for the next time …")
                 _copy(whole, graph.within(whole.stop), documents, progress)
             made.touch()
             return _Open(graph, closing.pop_all())
@@ -214,7 +214,12 @@ def stop_unused(settings: Settings, report: Callable[[str], None]) -> bool:
     """Stop the servers of parts that processes left running as they were killed; whether there were any."""
     homes = [users.parent for users in sorted(settings.parts_folder.glob(f"*/{_USERS}"))]
     running = [home for home in homes if LocalNeo4j(_settings_in(home, settings)).status().running]
-    return sum(_left(home, settings, report) for home in running) > 0
+    return sum(_left(home, settings, _of_part(report)) for home in running) > 0
+
+
+def _of_part(report: Callable[[str], None]) -> Callable[[str], None]:
+    """``report``, told which of the servers a line is of."""
+    return lambda line: report(f"Part of the graph: {line}")
 
 
 def _settings_in(folder: Path, settings: Settings) -> Settings:
