@@ -13,9 +13,9 @@ time-out round it, stops the call within a second and waits for its end.
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Generator, Iterator
 from concurrent.futures import Future, wait
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, nullcontext
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 import anyio
@@ -26,6 +26,8 @@ from kgplatform.concurrency.threads import Stop
 from kgplatform.explore.look import Look
 from kgplatform.explore.runs import Turn
 from kgplatform.models.chat import Ledger
+from kgplatform.neo4j.filters import Where
+from kgplatform.records import SILENT, Progress
 from kgplatform.settings import Settings
 
 P = ParamSpec("P")
@@ -207,6 +209,18 @@ class AsyncKnowledgeGraph(_View[KnowledgeGraph]):
         """A thread, whose ``ask`` understands follow-up questions: a new one, or that with ``id``."""
         thread = await _in_thread(lambda: self._graph.chat(id), Stop(), self._limiter)
         return AsyncChatThread(self._graph, self._limiter, thread.id)
+
+    @asynccontextmanager
+    async def part(self, where: Where, *, progress: Progress = SILENT) -> AsyncIterator[AsyncKnowledgeGraph]:
+        """The graph of the documents that fit ``where`` alone, for ``async with``; see ``KnowledgeGraph.part``."""
+        stop, closing = Stop(), ExitStack()
+        opening = self._graph.within(stop).part(where, progress=progress)
+        try:
+            graph = await _in_thread(lambda: closing.enter_context(opening), stop, self._limiter)
+            yield AsyncKnowledgeGraph(graph)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await to_thread.run_sync(closing.close)
 
     async def close(self) -> None:
         """Close the connections; a managed server keeps running."""

@@ -80,7 +80,7 @@ from kgplatform.models.embed import Embedder, OpenAIEmbedder, make_embedder
 from kgplatform.models.openai_chat import OpenAIChat, Trial, make_chat, try_model
 from kgplatform.models.own import AnswerMessages, EmbedTexts, as_chat, as_embedder
 from kgplatform.neo4j.filters import Where as Where
-from kgplatform.neo4j.filters import clauses_of, documents_where
+from kgplatform.neo4j.filters import documents_where, fitting_documents
 from kgplatform.neo4j.memory import unbounded
 from kgplatform.neo4j.passes import Pass, wait_meanwhile
 from kgplatform.neo4j.passes import Turn as PassTurn
@@ -97,8 +97,7 @@ from kgplatform.records import SILENT, Answer, Progress, SearchResult, Step, Tab
 from kgplatform.search.evidence import Evidence
 from kgplatform.search.live_schema import live_schema, shown_schema
 from kgplatform.search.question import asked
-from kgplatform.search.routes import ROUTES
-from kgplatform.search.search import ROUTES_WITHIN, search
+from kgplatform.search.search import ROUTES_OF_WHOLE, search
 from kgplatform.search.search import SEARCHES as SEARCHES
 from kgplatform.settings import MODEL, MODEL_FILE, Settings, load_settings, model_values, saved_model, with_model
 from kgplatform.sources.corpus_file import Fields
@@ -225,7 +224,7 @@ class KnowledgeGraph:
         """When it was last looked at which model made the vectors; shared by all parts, too."""
         self._learnt: set[str] = set()
         """What was found out about the graph, shared by all pieces of work."""
-        self.parts: Parts = Parts(settings, report)
+        self.parts: Parts[KnowledgeGraph] = Parts(settings, open_graph, report)
         """Graphs of a part of its documents that are open; shared by all pieces of work."""
 
     def __enter__(self: G) -> G:
@@ -454,14 +453,14 @@ class KnowledgeGraph:
 
         Each passage has its best ``sentence`` and a ``relevance``; a fact is ``relevant`` if it speaks to the question.
         ``where``: only documents with these metadata, such as ``{"author": "Verne", "year": [1869, 1870]}``, a list
-        being values any of which will do, or ``'author = "Verne" and year >= 1869'`` (docs/reference/python.md).
-        Raises ``InputError``.
+        being values any of which will do, or ``'author = "Verne" and year >= 1869'`` (docs/reference/python.md); a
+        route that walks over the whole graph is asked of the ``part`` of these. Raises ``InputError``.
         """
         self._need_documents()
         asked(question)
         only = documents_where(self.store, where)
         is_part = only is not None
-        if only and where is not None and route in ROUTES and route not in ROUTES_WITHIN:
+        if only and where is not None and route in ROUTES_OF_WHOLE:
             with self.part(where) as part:
                 return part.search(question, route, top_k)
         found = search(self.store, self.embedder, question, route, top_k, documents=only or (), within=is_part)
@@ -487,7 +486,7 @@ class KnowledgeGraph:
         ``reader``: by default the first of all. ``options`` and ``more`` are the reader's
         (docs/reference/commands.md); None stands for the default. All readers have ``mode``: "reject" refuses to answer
         if the documents do not say, "open" falls back on the model's own knowledge. ``where``: only documents with
-        these metadata, as in ``search``; the readers "global" and "cypher" get the ``part`` of these. ``keep`` saves
+        these metadata, as in ``search``; what reads the whole graph is asked of the ``part`` of these. ``keep`` saves
         the run in the graph, as a ``Run`` with its ``Step`` nodes and edges to what it found. ``verify`` asks the model
         once more, whether the cited sentences support each statement (``Statement.supported``). ``on_step`` gets each
         step as it happens, ``on_text`` the answer so far while it is written (in another thread); what they raise ends
@@ -500,18 +499,13 @@ class KnowledgeGraph:
         asked(question)
         if options.get("documents"):
             chosen = replace(chosen, documents=tuple(info.id for info in self._named(options["documents"])))
-        started, name, only = time.perf_counter(), reader or READERS[0].name, None
-        if where is not None and clauses_of(where):
-            if find(name).whole_graph:
-                with self.part(where) as part:
-                    ask = partial(part.ask, options=options, verify=verify, stop=stop or self.store.stop)
-                    answer = ask(question, reader, on_step=on_step, on_text=on_text)
-                seconds = time.perf_counter() - started
-                return keep_run(self.store, answer, self.model_name, seconds) if keep else answer
-            if not (only := documents_where(self.store, where)):
-                raise InputError(
-                    "No document fits this condition. Compare it with the metadata of your documents.", "where"
-                )
+        started, name, only = time.perf_counter(), reader or READERS[0].name, fitting_documents(self.store, where)
+        of_whole = find(name).whole_graph or getattr(chosen, "route", None) in ROUTES_OF_WHOLE
+        if only and where is not None and of_whole:
+            with self.within(stop or self.store.stop).part(where) as part:
+                ask = partial(part.ask, question, reader, options=options, verify=verify)
+                answer = ask(on_step=on_step, on_text=on_text)
+            return keep_run(self.store, answer, self.model_name, time.perf_counter() - started) if keep else answer
         told = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
         spanned = span(f"invoke_agent {name}", told, calls_out=False)
         with (
@@ -663,13 +657,18 @@ class KnowledgeGraph:
     ) -> ExchangeReport:
         """Write the whole graph to ``path``: "jsonl", "graphml", or "csv" (a folder); default: by its ending.
 
-        ``where``: only the part that documents with these metadata speak of, without tree, saved runs, and what people
-        added to names and statements; an import settles its names anew. The file appears when it is complete. Raises
-        ``InputError`` for an unknown format.
+        ``where``: only the ``part`` that documents with these metadata speak of. As "jsonl" it is without tree, and an
+        import settles its names anew. The file appears when it is complete. Raises ``InputError`` for an unknown
+        format, or where no document fits.
         """
         from kgplatform.exchange import export_graph
+        from kgplatform.exchange.elements import chosen_format
 
-        return export_graph(self.store, Path(path), format, progress, documents_where(self.store, where))
+        documents = fitting_documents(self.store, where)
+        if documents and where is not None and chosen_format(Path(path), format) != "jsonl":  # read back by others
+            with self.part(where, progress=progress) as part:
+                return export_graph(part.store, Path(path), format, progress)
+        return export_graph(self.store, Path(path), format, progress, documents)
 
     def lend_driver(self, to: str) -> AbstractContextManager[Any]:
         """The driver itself, for a library (``to``) that needs one; errors are translated as the platform's own are."""

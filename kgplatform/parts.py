@@ -1,6 +1,6 @@
 """Graphs of a part of the documents: what a graph built of these documents alone would be.
 
-    parts = Parts(settings, report)
+    parts = Parts(settings, open_graph, report)
     with parts.opened(graph, where) as part:
         part.ask("What do they agree on?", "global")
 
@@ -24,29 +24,61 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, Generic, Protocol, TypeVar
 
 from kgplatform.concurrency.files import claim, file_lock
+from kgplatform.concurrency.threads import Stop
 from kgplatform.errors import InputError
-from kgplatform.exchange.exporter import export_part
 from kgplatform.ingest.graph_state import graph_state
-from kgplatform.neo4j.filters import Where, documents_where
+from kgplatform.neo4j.filters import Where, documents_where, none_fits
 from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.server import LocalNeo4j
-from kgplatform.neo4j.store import Row
+from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches
 from kgplatform.records import SILENT, Progress
 from kgplatform.settings import Settings
 from kgplatform.text import counted, node_id
 
-if TYPE_CHECKING:
-    from kgplatform.client import KnowledgeGraph
 
-FOLDER = "parts"
+class Graph(Protocol):
+    """What is asked here of a ``KnowledgeGraph``."""
+
+    store: Store
+    settings: Settings
+
+    @property
+    def embedder(self) -> Any: ...
+
+    @property
+    def language_model(self) -> Any: ...
+
+    @property
+    def look(self) -> Any: ...
+
+    @property
+    def model_name(self) -> str | None: ...
+
+    @property
+    def stop(self) -> Stop: ...
+
+    def within(self: G, stop: Stop | None = None) -> G: ...
+
+    def close(self) -> None: ...
+
+    def database_id(self) -> str: ...
+
+    def import_graph(self, path: Path, *, progress: Progress = ...) -> Any: ...
+
+    def build_tree(self, *, method: str | None = ..., progress: Progress = ...) -> Any: ...
+
+
+G = TypeVar("G", bound=Graph)
+
 _MADE = "made"
 """A file in a part's folder; not there before that is whole. It is touched when the part is opened."""
 _USERS = "users"
 """A folder with a file for each process that has the part open, locked as long as that runs."""
+_LOCK = "lock"
 _DOCUMENTS = 500
 _MOST_KEPT = 8
 """Parts on disk: when there are more, those that were used longest ago go."""
@@ -56,24 +88,26 @@ _DIGITS = 16
 
 
 @dataclass(slots=True)
-class _Open:
-    graph: KnowledgeGraph
+class _Open(Generic[G]):
+    graph: G
     closing: ExitStack
     users: int = 0
 
 
-class Parts:
-    """The parts of one graph that this process has open. Safe from several threads."""
+class Parts(Generic[G]):
+    """The parts of one graph that this process has open, by ``open_graph``. Safe from several threads."""
 
-    def __init__(self, settings: Settings, report: Callable[[str], None] = lambda line: None) -> None:
-        self._settings, self._report = settings, report
-        self._open: OrderedDict[str, _Open] = OrderedDict()
+    def __init__(
+        self, settings: Settings, open_graph: Callable[..., G], report: Callable[[str], None] = lambda line: None
+    ) -> None:
+        self._settings, self._open_graph, self._report = settings, open_graph, _of_part(report)
+        self._open: OrderedDict[str, _Open[G]] = OrderedDict()
         self._current: dict[str, tuple[frozenset[str], str, list[str]]] = {}
         """By what was asked: the last change of the whole when that was answered, and the answer."""
         self._opening: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
         self._lock = threading.Lock()
 
-    def current(self, whole: KnowledgeGraph, where: Where, *, any_name: bool = False) -> tuple[str, list[str]]:
+    def current(self, whole: G, where: Where, *, any_name: bool = False) -> tuple[str, list[str]]:
         """The name that the part has now, which changes with what it is made of, and the ids of its documents. Raises
         ``InputError`` as ``documents_where`` does, and for no condition."""
         asked = json.dumps([where, str(date.today()), whole.model_name], sort_keys=True, default=str)
@@ -87,27 +121,27 @@ class Parts:
         return known[1:]
 
     @contextmanager
-    def opened(
-        self, whole: KnowledgeGraph, where: Where, progress: Progress = SILENT, *, any_name: bool = False
-    ) -> Iterator[KnowledgeGraph]:
-        """The graph of the documents that fit ``where``, made if need be. Raises ``InputError`` where none fits."""
+    def opened(self, whole: G, where: Where, progress: Progress = SILENT, *, any_name: bool = False) -> Iterator[G]:
+        """The graph of the documents that fit ``where``, made if need be, for the work that ``whole`` is for: with its
+        models and its stop. Raises ``InputError`` where none fits."""
         name, documents = self.current(whole, where, any_name=any_name)
         if not documents:
-            raise InputError(
-                "No document fits this condition. Compare it with the metadata of your documents.", "where"
-            )
+            raise none_fits()
         with self._lock:
             opening = self._opening[name]
         with opening:  # one thread makes it, the others wait
             with self._lock:
                 part = self._open.get(name)
-            part = part or self._made(self._settings.home_folder / FOLDER / name, whole, documents, progress)
+            part = part or self._made(self._settings.parts_folder / name, whole, documents, progress)
             with self._lock:
                 part.users += 1
                 self._open[name] = part
                 self._open.move_to_end(name)
         try:
-            yield part.graph.within(whole.stop)
+            graph = part.graph.within(whole.stop)
+            # Cached properties: else they are those of the work that opened it first.
+            vars(graph).update(embedder=whole.embedder, language_model=whole.language_model)
+            yield graph
         finally:
             with self._lock:
                 part.users -= 1
@@ -122,24 +156,20 @@ class Parts:
             while self._open:
                 closing.callback(self._open.popitem()[1].closing.close)
 
-    def _made(self, folder: Path, whole: KnowledgeGraph, documents: list[str], progress: Progress) -> _Open:
-        from kgplatform.client import open_graph
-
-        changes = {"home": folder, "workspace": None, "neo4j_uri": None, "neo4j_jars": self._settings.jar_folder}
-        settings = self._settings.model_copy(update=changes)
-        server, made = LocalNeo4j(settings, self._report), folder / _MADE
-        with ExitStack() as closing, file_lock(folder / "lock"):
-            closing.callback(_left, folder, server)
+    def _made(self, folder: Path, whole: G, documents: list[str], progress: Progress) -> _Open[G]:
+        settings, made = _settings_in(folder, self._settings), folder / _MADE
+        with ExitStack() as closing, file_lock(folder / _LOCK):
+            closing.callback(_left, folder, self._settings, self._report)
             closing.enter_context(_used(folder))
             if not made.exists():
                 self._make_room(folder)
-                server.down()  # of one that was killed while it was made
+                LocalNeo4j(settings, self._report).down()  # of one that was killed while it was made
                 shutil.rmtree(folder / "neo4j" / "data", ignore_errors=True)
-            graph = open_graph(settings, self._report, embedder=whole.embedder, chat=whole.language_model)
+            graph = self._open_graph(settings, self._report, embedder=whole.embedder, chat=whole.language_model)
             closing.callback(graph.close)
             if not made.exists():
-                self._report(f"Making a graph of {counted(len(documents), 'document')}, kept for the next time …")
-                _copy(whole, graph, documents, progress)
+                self._report(f"Making it of {counted(len(documents), 'document')}; it is kept for the next time …")
+                _copy(whole, graph.within(whole.stop), documents, progress)
             made.touch()
             return _Open(graph, closing.pop_all())
 
@@ -147,11 +177,11 @@ class Parts:
         """Remove the parts that were used longest ago, where there are too many; those in use stay."""
         kept = sorted(folder.parent.glob(f"*/{_MADE}"), key=lambda each: each.stat().st_mtime, reverse=True)
         for made in kept[_MOST_KEPT - 1 :]:
-            if not _is_used(made.parent):
+            if _left(made.parent, self._settings, self._report):
                 shutil.rmtree(made.parent, ignore_errors=True)
 
 
-def _name_of(whole: KnowledgeGraph, documents: list[str]) -> str:
+def _name_of(whole: Graph, documents: list[str]) -> str:
     """A hash of all that the part of ``documents`` follows from: it has another name when any of that changes."""
     state = graph_state(whole.store)
     told = [state.get(key) for key in ("embeddingModel", "schema", "schemaChosen", "mode", "extractor", "treeMethod")]
@@ -167,7 +197,9 @@ def _has_tree(state: Row) -> bool:
     return bool(state.get("treeState") == "complete")
 
 
-def _copy(whole: KnowledgeGraph, part: KnowledgeGraph, documents: list[str], progress: Progress) -> None:
+def _copy(whole: Graph, part: Graph, documents: list[str], progress: Progress) -> None:
+    from kgplatform.exchange.exporter import export_part  # as the client: few need it
+
     with tempfile.TemporaryDirectory(prefix="copy-", dir=part.settings.home_folder) as folder:
         file = Path(folder) / "part.jsonl"
         with Pass(whole.store, "copy", progress) as turn:  # alone: nothing is written meanwhile
@@ -178,12 +210,42 @@ def _copy(whole: KnowledgeGraph, part: KnowledgeGraph, documents: list[str], pro
         part.build_tree(method=state["treeMethod"], progress=progress)
 
 
+def stop_unused(settings: Settings, report: Callable[[str], None]) -> bool:
+    """Stop the servers of parts that processes left running as they were killed; whether there were any."""
+    homes = [users.parent for users in sorted(settings.parts_folder.glob(f"*/{_USERS}"))]
+    running = [home for home in homes if LocalNeo4j(_settings_in(home, settings)).status().running]
+    return sum(_left(home, settings, _of_part(report)) for home in running) > 0
+
+
+def _of_part(report: Callable[[str], None]) -> Callable[[str], None]:
+    """``report``, told which of the servers a line is of."""
+    return lambda line: report(f"Part of the graph: {line}")
+
+
+def _settings_in(folder: Path, settings: Settings) -> Settings:
+    """The settings of the part there, of a graph with ``settings``."""
+    changes = {"home": folder, "workspace": None, "neo4j_uri": None, "neo4j_jars": settings.jar_folder}
+    return settings.model_copy(update=changes)
+
+
+def _left(folder: Path, settings: Settings, report: Callable[[str], None]) -> bool:
+    """Stop the server of a part, unless some process uses it; whether none does."""
+    if _is_used(folder):
+        return False
+    with file_lock(folder / _LOCK):  # who begins to use it has this first
+        if _is_used(folder):
+            return False
+        LocalNeo4j(_settings_in(folder, settings), report).down()
+        shutil.rmtree(folder / _USERS, ignore_errors=True)  # marks of processes that were killed
+        return True
+
+
 @contextmanager
 def _used(folder: Path) -> Iterator[None]:
-    """Tell other processes that this one uses the part."""
+    """Tell other processes that this one uses the part, whose lock it has."""
     users = folder / _USERS
     users.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=users) as mark, claim(Path(mark.name)) or ExitStack():
+    with tempfile.NamedTemporaryFile(dir=users) as mark, file_lock(Path(mark.name)):
         yield
 
 
@@ -196,11 +258,4 @@ def _is_used(folder: Path) -> bool:
         if free is None:
             return True
         free.close()
-        mark.unlink(missing_ok=True)  # of a process that was killed
     return False
-
-
-def _left(folder: Path, server: LocalNeo4j) -> None:
-    """Stop the server of a part that this process uses no more, if no other one does."""
-    if not _is_used(folder):
-        server.down()

@@ -203,6 +203,11 @@ class Settings(BaseSettings):
         return home / WORKSPACES / self.workspace if self.workspace else home
 
     @property
+    def parts_folder(self) -> Path:
+        """Where the homes of graphs of a part of the documents lie."""
+        return self.home_folder / "parts"
+
+    @property
     def calls_at_once(self) -> int:
         """How many language-model calls may be in progress: threads for them."""
         return self.concurrency or MOST_CALLS

@@ -34,7 +34,7 @@ sources
 extract
 resolution
 ingest
-tree gist exchange explore search
+tree gist exchange explore search parts
 readers
 client
 aio

@@ -91,6 +91,19 @@ def documents_where(store: Store, where: Where | None, *, any_name: bool = False
     return found
 
 
+def fitting_documents(store: Store, where: Where | None) -> list[str] | None:
+    """The same; raises ``InputError`` where no document fits, too."""
+    found = documents_where(store, where)
+    if found == []:
+        raise none_fits()
+    return found
+
+
+def none_fits() -> InputError:
+    """What is said where no document fits."""
+    return InputError("No document fits this condition. Compare it with the metadata of your documents.", "where")
+
+
 def clauses_of(where: Where) -> list[list[Term]]:
     """``where`` as ``search/documents_where`` wants it: clauses of which each has to hold, by one of its terms. Empty
     for no condition. Raises ``InputError``, with the place of the mistake in a text."""

@@ -131,7 +131,7 @@ class Reader:
     ``stages``: where its model chooses a function, in their order; the functions are counted as "stage.function"
     (``Answer.counts``), and the prompts are called after the stages. ``reads``: the prompts whose steps read the
     passages that they name, where other steps found theirs. ``whole_graph``: it reads what speaks of all documents at
-    once, such as communities, so that it cannot be kept to some.
+    once, such as communities: kept to some, it is given a graph of these.
     """
 
     name: str

@@ -69,8 +69,8 @@ def search(
     ``types``: names of schema types; facts and paths about others are left out (``keep_types``). ``without``: routes
     that take no part in ``all``. ``documents``: ids; then the passages of these alone, by meaning, as ``dense`` has
     them: the indexes are those of the whole graph, and here every passage is compared. ``within``: the passages and
-    facts of ``documents`` alone, by one of ``ROUTES_WITHIN``. Raises ``InputError`` for an unknown route, an empty
-    question, the route ``community`` where there is no knowledge tree, or a route over the whole graph ``within`` some.
+    facts of ``documents`` alone, by a route that is none of ``ROUTES_OF_WHOLE``. Raises ``InputError`` for an unknown
+    route, an empty question, the route ``community`` where there is no knowledge tree, or one of those ``within`` some.
     """
     started = time.perf_counter()
     for name in (route, *without):
@@ -393,8 +393,8 @@ def _key(item: FoundPassage | FoundFact | FoundPath | FoundCommunity) -> Hashabl
     return item.text if isinstance(item, FoundPassage) else item.id
 
 
-ROUTES_WITHIN = ("all", "bm25", "dense", "hybrid", "passage", "triple")
-"""Those that compare passages and facts; the others walk over the whole graph."""
+ROUTES_OF_WHOLE = ("community", "entity", "path")
+"""Those that walk over the whole graph; the others compare passages and facts."""
 
 
 def _within(
@@ -406,13 +406,10 @@ def _within(
     ``all``: the ranking of the whole graph's search, as far as it found these documents, merged with that of all their
     passages by meaning and by words; its facts are the nearest by meaning, none ``without`` the route ``triple``.
     """
-    if route not in ROUTES_WITHIN:
-        raise InputError(
-            f"The route {route} uses the whole graph and cannot be limited to some documents. Choose one of "
-            f"{', '.join(ROUTES_WITHIN)}."
-        )
     if not documents:
         return Found()
+    if route in ROUTES_OF_WHOLE:
+        raise InputError(f"The route {route} uses the whole graph and cannot be limited to some documents.", "where")
     count = max(top_k + SPARE, NEAREST)
     chosen = {"documents": list(documents), "k": count}
     dense = bm25 = walked = facts = Found()

@@ -18,7 +18,7 @@ from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.models.openai_chat import OpenAIChat
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.readers.readers import READERS, find, names
+from kgplatform.readers.readers import READERS
 from kgplatform.records import Answer, QueryRun, Step, Usage
 from kgplatform.search.evidence import Evidence
 from kgplatform.settings import load_settings
@@ -159,9 +159,6 @@ def test_no_word_of_other_documents_reaches_the_model(shared: Shared) -> None:
     assert "zinc" not in prompts(server, before)
     graph.ask(QUESTION, "graphreader")
     assert "zinc" in prompts(server, before), "it is as near to the question"
-    for reader in (each for each in names() if find(each).whole_graph):
-        with pytest.raises(InputError, match=f"The reader {reader} reads the whole graph. With where, choose one of"):
-            graph.ask(QUESTION, reader, where=ONLY)
     kept = Evidence(graph.store, graph.embedder, [info.id for info in graph.documents()][:1])
     with pytest.raises(InputError, match="Communities are about all documents and cannot"):
         kept.groups(QUESTION)

@@ -205,10 +205,6 @@ def test_only_documents_that_fit(kg: KnowledgeGraph) -> None:
     assert everywhere.passages[0].title == "One"
     with pytest.raises(InputError, match='No document has metadata "auther". Did you mean author'):
         kg.search(question, where={"auther": "Field"})
-    with pytest.raises(
-        InputError, match="The route entity uses the whole graph and cannot be limited to some documents. Choose one of"
-    ):
-        kg.search(question, "entity", where={"author": "Field"})
     assert {passage.title for passage in kg.ask(question, where={"author": "Brunel"}).evidence} == {"Two"}
     with pytest.raises(InputError, match="No document fits this condition"):
         kg.ask(question, where={"author": "Nobody"})

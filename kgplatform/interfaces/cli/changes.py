@@ -16,6 +16,8 @@ from kgplatform.interfaces.cli.shared import (
     SchemaMode,
     SchemaOption,
     TokenBudget,
+    Where,
+    alternatives,
     connect_to,
     known_extractor,
     note,
@@ -262,15 +264,16 @@ def reembed(home: Home = None, as_json: AsJson = False) -> None:
 def export(
     path: Annotated[Path, typer.Argument(help="The file to write; for CSV, a folder.", show_default=False)],
     format: FormatName = None,
+    where: Where = None,
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write the whole graph to a file. The same graph gives the same bytes."""
+    """Write the graph, or a part of it, to a file. The same graph gives the same bytes."""
     from kgplatform.interfaces.cli.show import terminal
 
     try:
         with terminal.ProgressLines() as progress, open_at(home) as graph:
-            report = graph.export(path, format, progress=progress)
+            report = graph.export(path, format, where=alternatives(where), progress=progress)
     except KeyboardInterrupt:
         note(f"\nStopped. {path} is unchanged.")
         raise typer.Exit(1) from None

@@ -145,7 +145,12 @@ def down(home: Home = None, as_json: AsJson = False) -> None:
     """Stop the managed local Neo4j. The graph stays on disk."""
     from kgplatform.neo4j.server import LocalNeo4j
 
-    stopped = LocalNeo4j(settings_of(home), note).down()
+    settings, had_parts = settings_of(home), False
+    if settings.parts_folder.is_dir():  # else no more is loaded
+        from kgplatform.parts import stop_unused
+
+        had_parts = stop_unused(settings, note)
+    stopped = LocalNeo4j(settings, note).down() or had_parts
     if as_json:
         print(json.dumps({"stopped": stopped}))
     else:

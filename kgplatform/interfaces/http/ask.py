@@ -143,7 +143,10 @@ def answer_json(answer: Answer) -> dict[str, Any]:
 router = APIRouter(prefix="/api")
 
 _LONGEST_QUESTION = 20_000
-_WHERE = "Only documents with this metadata: a condition, or each name with a value or a list of alternatives."
+Where = Annotated[
+    dict[str, Any] | list[str | dict[str, Any]] | str,
+    Field(description="Only documents with this metadata: a condition, or each name with a value or alternatives."),
+]
 _VERIFY = "Have the model check each statement; `supported` tells whether the cited sentences support it."
 _LONGEST_STATEMENT = 100_000
 _LONGEST_ANSWER = 100_000
@@ -156,7 +159,7 @@ class SearchBody(Sent):
     question: str = Field(max_length=_LONGEST_QUESTION)
     route: str = Field("all", description="One of the routes of /api/about.")
     top_k: int = Field(10, ge=1, le=1000, description="Number of passages and facts.")
-    where: dict[str, Any] | list[str | dict[str, Any]] | str = Field({}, description=_WHERE)
+    where: Where = {}
 
 
 class EarlierTurn(Sent):
@@ -172,7 +175,7 @@ class TurnBody(Sent):
     question: str = Field(max_length=_LONGEST_QUESTION)
     reader: str | None = Field(None, description="One of the readers of /api/about; default: the first.")
     options: dict[str, Any] = Field({}, description="Options of the reader (see /api/about); null: the default.")
-    where: dict[str, Any] | list[str | dict[str, Any]] | str = Field({}, description=_WHERE)
+    where: Where = {}
     verify: bool = Field(False, description=_VERIFY)
 
 

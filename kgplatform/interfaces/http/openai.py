@@ -1,8 +1,8 @@
 """OpenAI's chat protocol over the graph: ``/v1/models`` and ``/v1/chat/completions``, so that any chat client asks it.
 
 Each reader is a model. The last message of the user is the question, those before it are what it may refer to; other
-roles are instructions for a model, and are left out. Citations are annotations of their numbers in the answer, and
-numbered lines below it. Nothing is kept in the graph.
+roles are instructions for a model, and are left out; ``where`` is kgplatform's own. Citations are annotations of their
+numbers in the answer, and numbered lines below it. Nothing is kept in the graph.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sse_starlette import ServerSentEvent
 
 from kgplatform.client import KnowledgeGraph, follow_up
 from kgplatform.errors import InputError
-from kgplatform.interfaces.http.ask import answer_events, stream
+from kgplatform.interfaces.http.ask import Where, answer_events, stream
 from kgplatform.interfaces.http.failures import errors
 from kgplatform.interfaces.http.parts import Served, refuse_half_pairs
 from kgplatform.readers.readers import READERS, find
@@ -79,6 +79,7 @@ class Completion(BaseModel):
     messages: list[Message] = Field(min_length=1, max_length=_MOST_MESSAGES)
     stream: bool = False
     stream_options: StreamOptions | None = None
+    where: Where = {}
 
 
 @router.get("/models", summary="The readers, as models")
@@ -107,7 +108,7 @@ async def complete(body: Completion, request: Request, parts: Served) -> Respons
 
     def answer(graph: KnowledgeGraph, on_step: Tell | None = None, on_text: Hear | None = None) -> dict[str, Any]:
         alone, whole = follow_up(graph, question, earlier, on_step)
-        made = whole(graph.ask(alone, reader, on_step=on_step, on_text=on_text))
+        made = whole(graph.ask(alone, reader, where=body.where, on_step=on_step, on_text=on_text))
         content, annotations = _content(made)
         usage = {"prompt_tokens": made.usage.input_tokens, "completion_tokens": made.usage.output_tokens}
         message = {"role": "assistant", "content": content, "refusal": None, "annotations": annotations}

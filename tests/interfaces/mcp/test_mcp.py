@@ -241,7 +241,7 @@ FAULTS: list[tuple[str, dict[str, Any], str]] = [
     ("search", {"question": QUESTION, "route": "moon"}, "moon"),
     ("search", {"question": QUESTION, "top_k": 100_000}, "top_k"),
     ("search", {"question": QUESTION, "where": {"author": "x"}}, 'No document has metadata "author"'),
-    ("ask", {"question": QUESTION, "reader": "cypher", "where": {"author": "x"}}, "reads the whole graph"),
+    ("ask", {"question": QUESTION, "reader": "cypher", "where": {"author": "x"}}, 'No document has metadata "author"'),
     ("search", {}, "question"),
     ("cypher", {"statement": "MATCH (n) DETACH DELETE n"}, "This statement changes the graph."),
     ("cypher", {"statement": "LOAD CSV FROM 'file:///etc/passwd' AS l RETURN l"}, "LOAD CSV is refused"),

@@ -156,10 +156,10 @@ export class OnlyDocuments {
     return where;
   }
 
-  /** The reader that is chosen: one that reads the whole graph is kept to nothing. */
+  /** The reader that is chosen: one that reads the whole graph needs one of these documents alone. */
   suit(reader) {
     const { title, whole_graph: whole } = about().readers.find(({ name }) => name === reader) ?? {};
-    this.note.textContent = whole ? `“${title}” reads the whole graph: it cannot be kept to some documents.` : "";
+    this.note.textContent = whole ? `“${title}” reads a whole graph: one of these documents alone, which takes a while to make the first time.` : "";
   }
 
   /** The choice, also where the rows are folded away. */
