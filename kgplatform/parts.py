@@ -84,6 +84,7 @@ _MOST_KEPT = 8
 """Parts on disk: when there are more, those that were used longest ago go."""
 MOST_OPEN = 3
 """Servers of parts that one process keeps running: each takes 1 to 2 GB."""
+_MOST_ASKED = 1000
 _DIGITS = 16
 
 
@@ -117,6 +118,8 @@ class Parts(Generic[G]):
             documents = documents_where(whole.store, where, any_name=any_name)
             if documents is None:
                 raise InputError("A part needs a condition.", "where")
+            if len(self._current) >= _MOST_ASKED:
+                self._current.clear()
             known = self._current[asked] = (change, _name_of(whole, documents), documents)
         return known[1:]
 

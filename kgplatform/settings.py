@@ -289,14 +289,20 @@ WORKSPACE_FILE = "workspace.json"
 
 
 def _check_workspace(settings: Settings) -> None:
-    """Raise ``InputError`` for a workspace that nobody made: a mistyped name would begin an empty graph."""
-    if settings.workspace is not None:
-        from kgplatform.workspaces import Workspaces  # which has settings of its own
-
-        if settings.neo4j_uri is not None:
-            raise SettingError("A workspace has a managed server of its own. Unset NEO4J_URI, or leave out workspace.")
-        whole = settings.model_copy(update={"workspace": None})
-        Workspaces(whole.home_folder / WORKSPACES).home(settings.workspace)
+    """Raise ``SettingError`` for a workspace that cannot be opened: a mistyped name would begin an empty graph."""
+    if settings.workspace is None:
+        return
+    if settings.neo4j_uri is not None:
+        raise SettingError("A workspace has a managed server of its own. Unset NEO4J_URI, or leave out workspace.")
+    home = settings.home_folder
+    there = sorted(file.parent.name for file in home.parent.glob(f"*/{WORKSPACE_FILE}"))
+    if settings.workspace not in there:
+        known = f" There are: {', '.join(there)}." if there else ""
+        raise SettingError(
+            f'There is no workspace "{settings.workspace}".{did_you_mean(settings.workspace, there)}{known}'
+        )
+    if json.loads((home / WORKSPACE_FILE).read_text("utf-8")).get("archived"):
+        raise SettingError(f'The workspace "{settings.workspace}" is archived. Restore it first.')
 
 
 MODEL = frozenset(("openai_base_url", "openai_api_key", "chat_model"))

@@ -46,11 +46,16 @@ NOT_ONE_BY_ONE = {
     '"…"': "a question to fill in: the same commands run with one",
     "kgplatform anonymise": "one command after the other, below",
     "hidden": "one command after the other, below",
+    "workspaces ": "one command after the other: tests/interfaces/team/test_commands.py",
+    "people ": "the same",
+    "--workspace ": "the same",
+    "--workspaces ": "the same",
     "ingest examples/corpus": "the tutorial, one command after the other, below",
 }
 # Blocks of bash, and of Python that other tests run.
 ELSEWHERE = {
     ("http.md", "bash"): "tests/interfaces/http/test_serve_command.py, test_readme.py",
+    ("team.md", "nginx"): "of another program; what it must pass on is in tests/interfaces/team/test_host.py",
     (TUTORIAL, "bash"): "sets up the reader's shell; the stand-in is what all tests here ask",
     ("README.md", "python"): "test_the_python_example_runs",
     ("adapters.md", "python"): "tests/interfaces/integrations/test_adapter_snippets.py",

@@ -28,7 +28,7 @@ errors records
 settings
 query prompt concurrency
 neo4j
-models
+models workspaces
 testing
 sources
 extract
@@ -67,6 +67,9 @@ NEUTRAL = {
 EXCEPTIONS = {
     ("interfaces.cli.main", "neo4j.server"): "up, down and status work where there is no graph to open",
     ("interfaces.cli.evaluate", "sources.load"): "texts are read that are in no graph",
+    ("interfaces.http.team.people", "neo4j.filters"): "a condition is checked where no graph is open",
+    ("interfaces.http.team.host", "neo4j.server"): "a workspace's server ends when nobody uses it",
+    ("interfaces.http.team.host", "neo4j.memory"): "as many workspaces are open as memory allows",
     ("interfaces.cli.changes", "sources.load"): "a path that is not there is told before a server is started",
     ("interfaces.integrations.neo4j_graphrag", "models.chat"): "the type of the client's language model",
     ("interfaces.integrations.neo4j_graphrag", "models.embed"): "its embedding model words questions",
@@ -82,7 +85,7 @@ FLAGS_ELSEWHERE = {
     # Flags of Neo4j's own programs, and of pip.
     *("neo4j.config", "exchange.exporter", "errors"),
     # What people read who stand before a server, or in a guide, and are to go to a terminal.
-    *("interfaces.http.parts", "interfaces.http.app", "interfaces.neo4j_browser.site"),
+    *("interfaces.http.parts", "interfaces.http.app", "interfaces.http.team.host", "interfaces.neo4j_browser.site"),
 }
 COMMON_WORDS = ("retrieve", "cypher", "fulltext")
 """Readers whose names also mean something else."""

@@ -6,7 +6,8 @@ UNWIND $documents AS id
 MATCH (d:Document {id: id})
 CALL (d) {
   MATCH (d)<-[:FROM_DOCUMENT]-(c:Chunk)
-  RETURN count(c) AS passages, sum(COUNT { (c)<-[:FROM_CHUNK]-() }) AS statements,
+  WITH c, COUNT { (c)<-[:FROM_CHUNK]-() } AS evidence
+  RETURN count(c) AS passages, sum(evidence) AS statements,
          collect(DISTINCT [c.state, c.factsBy]) AS states,
          [sum(c.kept), sum(c.found), sum(c.offSchema), sum(c.mapped), sum(c.unnamed)] AS sums
 }

@@ -12,10 +12,10 @@ import httpx
 
 from kgplatform import connect
 from kgplatform.interfaces.http.parts import Limits
-from kgplatform.interfaces.team.desk import make_desk
-from kgplatform.interfaces.team.host import Host, guarded
-from kgplatform.interfaces.team.people import PEOPLE_FILE, People
-from kgplatform.interfaces.team.signin import SignIn
+from kgplatform.interfaces.http.team.desk import make_desk
+from kgplatform.interfaces.http.team.host import Host, guarded
+from kgplatform.interfaces.http.team.people import PEOPLE_FILE, People
+from kgplatform.interfaces.http.team.signin import SignIn
 from kgplatform.interfaces.web_server import LOOPBACK, QuietServer, address_of, listen
 from kgplatform.settings import load_settings
 from kgplatform.sources.objects import Ingestible
@@ -53,6 +53,7 @@ def team(folder: Path, *, signin: SignIn | None = None, port: int = 0, **options
     people = People(folder / PEOPLE_FILE)
     sessions = (lambda headers: signin.person_of(headers, people)) if signin else None
     options = {"token": TOKEN, **options}
+    people.add("owner")  # the first one may do everything
     host = Host(workspaces, settings, people, desk=partial(make_desk, signin=signin), sessions=sessions, **options)
     with listen("127.0.0.1", port) as listening:
         server = QuietServer(guarded(host, Limits(), LOOPBACK, ()), grace=5, lifespan=True)

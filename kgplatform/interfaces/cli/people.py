@@ -11,7 +11,7 @@ from kgplatform.interfaces.cli.shared import AsJson, Home
 from kgplatform.interfaces.cli.workspaces import Folder, workspaces_in
 
 if TYPE_CHECKING:
-    from kgplatform.interfaces.team.people import People
+    from kgplatform.interfaces.http.team.people import People
     from kgplatform.workspaces import Workspaces
 
 app = typer.Typer(help="Decide who may do what in the workspaces of a server.", no_args_is_help=True)
@@ -24,7 +24,7 @@ Who = Annotated[
 
 
 def _opened(folder: Folder, home: str | None) -> tuple[Workspaces, People]:
-    from kgplatform.interfaces.team.people import PEOPLE_FILE, People
+    from kgplatform.interfaces.http.team.people import PEOPLE_FILE, People
 
     workspaces = workspaces_in(folder, home)
     return workspaces, People(workspaces.folder / PEOPLE_FILE)

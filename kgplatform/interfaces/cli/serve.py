@@ -13,6 +13,7 @@ from contextlib import closing, contextmanager
 from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
+from socket import socket
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 
@@ -24,10 +25,9 @@ from kgplatform.errors import InputError, KgError, SettingError, StoppedError, t
 from kgplatform.interfaces.cli.shared import Home, connect_to, note, open_at, settings_of
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp
-
     from kgplatform.client import KnowledgeGraph
-    from kgplatform.interfaces.http.parts import Limits
+    from kgplatform.interfaces.http.team.signin import SignIn
+    from kgplatform.settings import Settings
 
 _SEARCHES = 40
 """Made by a server itself when it starts: the next ones take about 1.3 times as long as after hundreds.
@@ -84,86 +84,80 @@ def serve(
     """Serve the explorer and the HTTP interface until Ctrl-C."""
     if oidc is not None and workspaces is None:
         raise InputError("--oidc needs --workspaces: people have rights in workspaces.")
-    if workspaces is None:
-        token = _token_for(host, token_file)
-    else:  # people bring their own tokens
-        token = read_token(token_file) if token_file is not None else None
+    needs_token = workspaces is None or token_file is not None  # else people bring their own
+    token = _token_for(host, token_file) if needs_token else None
     origins = [_origin(site) for site in cors or ()]
     from kgplatform.interfaces.http.app import AppServer, make_app
     from kgplatform.interfaces.http.parts import Limits
-    from kgplatform.interfaces.web_server import LOOPBACK, MEGABYTE, QuietServer, address_of, is_loopback, listen
+    from kgplatform.interfaces.web_server import LOOPBACK, MEGABYTE, address_of, is_loopback, listen
 
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
     logging.getLogger("kgplatform.interfaces.http").setLevel(logging.INFO)  # others log each request to the model
     logging.getLogger("neo4j").setLevel(logging.ERROR)  # its warnings quote statements
     limits = Limits(upload=max_upload * MEGABYTE, uploads=_UPLOADS * max_upload * MEGABYTE, jobs=jobs)
-    if workspaces is not None:
-        with listen(host, port) as listening:
-            address = address_of(listening)
-            hosts = LOOPBACK | {urlsplit(address).netloc.rpartition(":")[0]} if is_loopback(host) else None
-            how: dict[str, Any] = {"token": token, "hosts": hosts, "origins": origins, "read_only": read_only}
-            team, is_open = _host(workspaces, home, limits, oidc, is_local=is_loopback(host), **how)
-            print(f"The page of the workspaces is at {address} (Ctrl-C ends it).", flush=True)
-            if is_open:
-                note("Whoever can reach it may do everything, until somebody is added with `kgplatform people`.")
+    with listen(host, port) as listening:
+        address, is_local = address_of(listening), is_loopback(host)
+        hosts = LOOPBACK | {urlsplit(address).netloc.rpartition(":")[0]} if is_local else None
+        how: dict[str, Any] = {"token": token, "hosts": hosts, "origins": origins, "read_only": read_only}
+        how["limits"] = limits
+        if workspaces is not None:
+            _serve_team(listening, workspaces, settings_of(home), oidc, how, opens=open_browser)
+            return
+        with connect_to(home) as graph:
+            app = make_app(graph, **how)
+            print(f"The explorer is at {address} (Ctrl-C ends it).", flush=True)
             if open_browser:
                 webbrowser.open(address)
-            QuietServer(team, grace=_TEAM_GRACE, lifespan=True).run([listening])
-        return
-    with listen(host, port) as listening, connect_to(home) as graph:
-        address = address_of(listening)
-        hosts = LOOPBACK | {urlsplit(address).netloc.rpartition(":")[0]} if is_loopback(host) else None
-        app = make_app(graph, token=token, hosts=hosts, origins=origins, read_only=read_only, limits=limits)
-        print(f"The explorer is at {address} (Ctrl-C ends it).", flush=True)
-        if open_browser:
-            webbrowser.open(address)
-        if advice := graph.server_advice():
-            note(advice)
-        with warming_up(graph):
-            AppServer(app).run([listening])
+            if advice := graph.server_advice():
+                note(advice)
+            with warming_up(graph):
+                AppServer(app).run([listening])
 
 
-def _host(
-    folder: Path, home: str | None, limits: Limits, oidc: Path | None, *, is_local: bool, token: str | None, **more: Any
-) -> tuple[ASGIApp, bool]:
-    """What serves the workspaces of ``folder``, and whether it lets everybody in. Raises ``InputError`` where that
-    would be more than this machine's users."""
-    from kgplatform.interfaces.team.desk import make_desk
-    from kgplatform.interfaces.team.host import Host, guarded
-    from kgplatform.interfaces.team.people import PEOPLE_FILE, People
+def _serve_team(
+    listening: socket, folder: Path, settings: Settings, oidc: Path | None, how: dict[str, Any], *, opens: bool
+) -> None:
+    """Serve the workspaces of ``folder``. Raises ``InputError`` where that would let in more than this machine's
+    users."""
+    from kgplatform.interfaces.http.team.desk import make_desk
+    from kgplatform.interfaces.http.team.host import Host, guarded
+    from kgplatform.interfaces.http.team.people import PEOPLE_FILE, People
+    from kgplatform.interfaces.web_server import QuietServer, address_of
     from kgplatform.workspaces import Workspaces
 
-    workspaces = Workspaces(folder.expanduser().absolute())
+    workspaces, signin = Workspaces(folder.expanduser().absolute()), _signin(oidc)
     people = People(workspaces.folder / PEOPLE_FILE)
-    signin = None
-    if oidc is not None:
-        try:
-            from kgplatform.interfaces.team.signin import SignIn, load_provider
-        except ModuleNotFoundError as error:
-            if (error.name or "").partition(".")[0] not in ("authlib", "httpx2", "joserfc", "itsdangerous"):
-                raise
-            raise SettingError(f"Signing in with a provider needs Authlib. Run `{to_install('oidc')}`.") from error
-        signin = SignIn(load_provider(oidc))
-        if more["hosts"] is not None:  # by the name that the provider sends people back to
-            more["hosts"] |= {urlsplit(signin.provider.address).hostname or ""}
-    is_open = token is None and signin is None and not people.file.exists()
-    if is_open and not is_local:
+    is_open = how["token"] is None and signin is None and not people.file.exists()
+    if is_open and how["hosts"] is None:
         raise InputError(
             "Other machines can reach this server, and nobody has been added to it: add users with `kgplatform "
             "people`, give a token with --token-file, or listen at 127.0.0.1."
         )
-    made = Host(
-        workspaces,
-        settings_of(home),
-        people,
-        token=token,
-        desk=partial(make_desk, signin=signin),
-        sessions=(lambda headers: signin.person_of(headers, people)) if signin else None,
-        limits=limits,
-        report=note,
-        **more,
-    )
-    return guarded(made, limits, more["hosts"], more["origins"]), is_open
+    if signin is not None:
+        how["sessions"] = lambda headers: signin.person_of(headers, people)
+        if how["hosts"] is not None:  # by the name that the provider sends people back to
+            how["hosts"] |= {urlsplit(signin.provider.address).hostname or ""}
+    team = Host(workspaces, settings, people, desk=partial(make_desk, signin=signin), report=note, **how)
+    address = address_of(listening)
+    print(f"The page of the workspaces is at {address} (Ctrl-C ends it).", flush=True)
+    if is_open:
+        note("Whoever can reach it may do everything, until somebody is added with `kgplatform people`.")
+    if opens:
+        webbrowser.open(address)
+    app = guarded(team, how["limits"], how["hosts"], how["origins"])
+    QuietServer(app, grace=_TEAM_GRACE, lifespan=True).run([listening])
+
+
+def _signin(file: Path | None) -> SignIn | None:
+    if file is None:
+        return None
+    try:
+        from kgplatform.interfaces.http.team.signin import SignIn, load_provider
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("authlib", "httpx2", "joserfc", "itsdangerous"):
+            raise
+        raise SettingError(f"Signing in with a provider needs Authlib. Run `{to_install('oidc')}`.") from error
+    return SignIn(load_provider(file))
 
 
 def mcp(

@@ -70,7 +70,7 @@ PLANTED = {
     "one mention more": "MATCH (e:Entity), (c:Chunk) WHERE NOT (e)-[:FROM_CHUNK]->(c) WITH e, c LIMIT 1 "
     "CREATE (e)-[:FROM_CHUNK {count: 1, names: [e.name]}]->(c)",
     "a run": "CREATE (r:Run {id: 'r', name: $secret, question: $secret, reader: 'bm25', answer: '', at: datetime()})",
-    "one document more": "CREATE (:Document {id: 'd', name: 'd', key: 'd', uri: 'd', source: 'd', addedAt: datetime()})",
+    "one document more": "CREATE (:Document {id: 'd', name: 'd', key: 'd', uri: 'd', source: 'd'})",
 }
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kgplatform.errors import InputError
-from kgplatform.interfaces.team.people import EVERYWHERE, Grant, People, Person, Right
+from kgplatform.interfaces.http.team.people import EVERYWHERE, Grant, People, Person, Right
 
 
 @pytest.fixture

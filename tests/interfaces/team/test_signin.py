@@ -25,8 +25,8 @@ from teams import Team, team
 from werkzeug import Request, Response
 
 from kgplatform.errors import InputError
-from kgplatform.interfaces.team.people import People
-from kgplatform.interfaces.team.signin import COOKIE, Provider, Sessions, SignIn, load_provider
+from kgplatform.interfaces.http.team.people import People
+from kgplatform.interfaces.http.team.signin import COOKIE, Provider, Sessions, SignIn, load_provider
 
 CLIENT = "kgplatform-of-the-test"
 

@@ -35,8 +35,8 @@ from kgplatform.errors import InputError, KgError
 from kgplatform.interfaces.http.app import SafeHeaders, close, make_app
 from kgplatform.interfaces.http.failures import FAULT, log, report_fault
 from kgplatform.interfaces.http.parts import Limits
-from kgplatform.interfaces.team.audit import Audit
-from kgplatform.interfaces.team.people import EVERYWHERE, Grant, People, Person, Right, Role
+from kgplatform.interfaces.http.team.audit import Audit
+from kgplatform.interfaces.http.team.people import EVERYWHERE, Grant, People, Person, Right, Role
 from kgplatform.interfaces.web_server import API, LOOPBACK, Guard, refusal
 from kgplatform.neo4j.memory import read_machine
 from kgplatform.neo4j.server import LocalNeo4j

@@ -15,13 +15,13 @@ from starlette.responses import RedirectResponse
 from kgplatform.interfaces.http.app import EXPLORER, ExplorerFiles
 from kgplatform.interfaces.http.failures import HANDLERS, HttpRequestError, Reporting, errors
 from kgplatform.interfaces.http.parts import Sent
-from kgplatform.interfaces.team.people import EVERYWHERE
+from kgplatform.interfaces.http.team.people import EVERYWHERE
 from kgplatform.interfaces.web_server import Json
 
 if TYPE_CHECKING:
-    from kgplatform.interfaces.team.host import Host
-    from kgplatform.interfaces.team.people import Person
-    from kgplatform.interfaces.team.signin import SignIn
+    from kgplatform.interfaces.http.team.host import Host
+    from kgplatform.interfaces.http.team.people import Person
+    from kgplatform.interfaces.http.team.signin import SignIn
 
 
 class WorkspaceBody(Sent):

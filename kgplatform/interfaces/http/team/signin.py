@@ -24,7 +24,7 @@ from typing import Any
 
 import httpx2
 from authlib.common.errors import AuthlibBaseError  # type: ignore[import-untyped]  # it ships no types
-from authlib.integrations.starlette_client import OAuth  # type: ignore[import-untyped]
+from authlib.integrations.starlette_client import OAuth  # type: ignore[import-untyped]  # as above
 from fastapi import FastAPI, Request, Response
 from joserfc.errors import JoseError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -36,7 +36,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from kgplatform.concurrency.system import is_open_to_others
 from kgplatform.errors import InputError
 from kgplatform.interfaces.http.failures import log
-from kgplatform.interfaces.team.people import People, Person
+from kgplatform.interfaces.http.team.people import People, Person
 from kgplatform.interfaces.web_server import refusal
 
 COOKIE = "kgplatform_session"
