@@ -16,7 +16,6 @@ What is kept in memory of a node is nine bytes: a hash of its id, and its kind.
 from __future__ import annotations
 
 import hashlib
-import math
 import shutil
 import tempfile
 import time
@@ -274,7 +273,7 @@ def _finish(
     define_indexes(store, graph.properties["embeddingDimension"], more)
     progress("indexes", 1, 1)
     row = _node_rows(store, [graph])[0]
-    store.write(("exchange/replace_graph_state", row))
+    store.write(("exchange/replace_graph_state", {"labels": row["labels"], "properties": row["properties"]}))
     if not any(store.read("ingest/pending_counts")[0].values()):
         return ()
     # A part of a graph, or half of an ingest. Of a part the schema has grown less.
@@ -324,9 +323,11 @@ def _merge_nodes(store: Store, contents: Contents, nodes: Sequence[Node]) -> tup
 
 
 def _node_rows(store: Store, nodes: Sequence[Node]) -> list[Row]:
-    """Labels and properties, with the ``id`` among them."""
+    """Labels, properties with the ``id`` among them, and vectors apart."""
     found = _made(store, [{"id": node.id, **node.properties} for node in nodes])
-    return [{"labels": list(node.labels), "properties": own} for node, own in zip(nodes, found, strict=True)]
+    vectors = [{name: own.pop(name) for name in _VECTORS if name in own} for own in found]
+    rows = zip(nodes, found, vectors, strict=True)
+    return [{"labels": list(node.labels), "properties": own, "vectors": apart} for node, own, apart in rows]
 
 
 def _relationship_rows(store: Store, kinds: NodeKinds, relationships: Sequence[Relationship]) -> list[Row]:
@@ -394,6 +395,8 @@ _WORDS = {
     **{"datetime": "a datetime", "string[]": "a list of texts", "long[]": "a list of whole numbers"},
 }
 _VECTORS = ("embedding", "elementEmbedding")
+_LARGEST = 3.4e38
+"""Number in a vector: it has 32 bits."""
 _LOOKED_AT_ONCE = 5000
 
 Make = Callable[[list[dict[str, Any]]], object]
@@ -579,7 +582,7 @@ def _fault_of_node(node: Node) -> str | None:
     vectors = [node.properties[name] for name in _VECTORS if name in node.properties]
     if not all(isinstance(each, list) and set(map(type, each)) == {float} for each in vectors):
         return "has a vector that is not a list of numbers"
-    if not all(map(math.isfinite, chain.from_iterable(vectors))):
+    if not all(abs(each) <= _LARGEST for each in chain.from_iterable(vectors)):
         return "has a vector with a number that is too large"
     return None
 
