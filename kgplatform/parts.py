@@ -28,9 +28,10 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from kgplatform.concurrency.files import claim, file_lock
 from kgplatform.concurrency.threads import Stop
-from kgplatform.errors import InputError
+from kgplatform.errors import InputError, ServerError
 from kgplatform.ingest.graph_state import graph_state
 from kgplatform.neo4j.filters import Where, documents_where, none_fits
+from kgplatform.neo4j.memory import read_machine
 from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Row, Store
@@ -80,12 +81,21 @@ _USERS = "users"
 """A folder with a file for each process that has the part open, locked as long as that runs."""
 _LOCK = "lock"
 _DOCUMENTS = 500
-_MOST_KEPT = 8
+_MOST_KEPT = 16
 """Parts on disk: when there are more, those that were used longest ago go."""
 MOST_OPEN = 3
 """Servers of parts that one process keeps running: each takes 1 to 2 GB."""
 _MOST_ASKED = 1000
+_DEEPEST = 3
+_NEEDED = 1_000_000_000
+"""Bytes of memory that must be free for one more."""
+_STARTING = threading.BoundedSemaphore(2)
+"""So many are made or started at a time: each takes a server, and a processor."""
 _DIGITS = 16
+
+
+class AnyOf(tuple[str, ...]):
+    """Conditions of which one has to hold."""
 
 
 @dataclass(slots=True)
@@ -108,16 +118,19 @@ class Parts(Generic[G]):
         self._opening: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
         self._lock = threading.Lock()
 
-    def current(self, whole: G, where: Where, *, any_name: bool = False) -> tuple[str, list[str]]:
+    def current(self, whole: G, where: Where | AnyOf, *, any_name: bool = False) -> tuple[str, list[str]]:
         """The name that the part has now, which changes with what it is made of, and the ids of its documents. Raises
         ``InputError`` as ``documents_where`` does, and for no condition."""
         asked = json.dumps([where, str(date.today()), whole.model_name], sort_keys=True, default=str)
         change = whole.store.last_change()
         known = self._current.get(asked)
         if known is None or known[0] != change:
-            documents = documents_where(whole.store, where, any_name=any_name)
-            if documents is None:
-                raise InputError("A part needs a condition.", "where")
+            documents: list[str] = []
+            for each in where if isinstance(where, AnyOf) else (where,):
+                fitting = documents_where(whole.store, each, any_name=any_name)
+                if fitting is None:
+                    raise InputError("A part needs a condition.", "where")
+                documents = sorted({*documents, *fitting})
             if len(self._current) >= _MOST_ASKED:
                 self._current.clear()
             known = self._current[asked] = (change, _name_of(whole, documents), documents)
@@ -130,6 +143,12 @@ class Parts(Generic[G]):
         name, documents = self.current(whole, where, any_name=any_name)
         if not documents:
             raise none_fits()
+        with self.opened_as(whole, name, documents, progress) as part:
+            yield part
+
+    @contextmanager
+    def opened_as(self, whole: G, name: str, documents: list[str], progress: Progress = SILENT) -> Iterator[G]:
+        """The part of ``documents``, which ``current`` has named so."""
         with self._lock:
             opening = self._opening[name]
         with opening:  # one thread makes it, the others wait
@@ -148,10 +167,15 @@ class Parts(Generic[G]):
         finally:
             with self._lock:
                 part.users -= 1
-                idle = [key for key, each in self._open.items() if not each.users]
-                gone = [self._open.pop(key) for key in idle[: max(0, len(self._open) - MOST_OPEN)]]
-            for each in gone:
-                each.closing.close()
+            self.close_idle(MOST_OPEN)
+
+    def close_idle(self, most: int = 0) -> None:
+        """Close those that nobody uses, until ``most`` are open: first what was used least lately."""
+        with self._lock:
+            idle = [key for key, each in self._open.items() if not each.users]
+            gone = [self._open.pop(key) for key in idle[: max(0, len(self._open) - most)]]
+        for each in gone:
+            each.closing.close()
 
     def close(self) -> None:
         """Close all of them, and stop the servers that no other process uses."""
@@ -161,7 +185,11 @@ class Parts(Generic[G]):
 
     def _made(self, folder: Path, whole: G, documents: list[str], progress: Progress) -> _Open[G]:
         settings, made = _settings_in(folder, self._settings), folder / _MADE
-        with ExitStack() as closing, file_lock(folder / _LOCK):
+        with _STARTING, ExitStack() as closing, file_lock(folder / _LOCK):
+            if read_machine().free < _NEEDED:
+                self.close_idle()
+            if read_machine().free < _NEEDED:
+                raise ServerError("There is too little memory for a graph of these documents: 1 GB must be free.")
             closing.callback(_left, folder, self._settings, self._report)
             closing.enter_context(_used(folder))
             if not made.exists():
@@ -215,7 +243,8 @@ def _copy(whole: Graph, part: Graph, documents: list[str], progress: Progress) -
 
 def stop_unused(settings: Settings, report: Callable[[str], None]) -> bool:
     """Stop the servers of parts that processes left running as they were killed; whether there were any."""
-    homes = [users.parent for users in sorted(settings.parts_folder.glob(f"*/{_USERS}"))]
+    levels = ["/parts/".join("*" * depth) for depth in range(1, _DEEPEST + 1)]  # a part may be asked for a part, too
+    homes = [users.parent for level in levels for users in sorted(settings.parts_folder.glob(f"{level}/{_USERS}"))]
     running = [home for home in homes if LocalNeo4j(_settings_in(home, settings)).status().running]
     return sum(_left(home, settings, _of_part(report)) for home in running) > 0
 

@@ -22,6 +22,8 @@ from typing import Any
 
 from kgplatform.concurrency.files import file_lock, write_atomically
 from kgplatform.errors import InputError
+from kgplatform.neo4j.server import LocalNeo4j
+from kgplatform.parts import stop_unused
 from kgplatform.settings import WORKSPACE_FILE, Settings
 from kgplatform.text import did_you_mean
 
@@ -133,6 +135,6 @@ class Workspaces:
         write_atomically(workspace.home / WORKSPACE_FILE, json.dumps(told).encode())
 
     def _stop(self, workspace: Workspace) -> None:
-        from kgplatform.neo4j.server import LocalNeo4j
-
-        LocalNeo4j(Settings(home=workspace.home, workspace=None)).down()
+        settings = Settings(home=workspace.home, workspace=None)
+        stop_unused(settings, lambda line: None)
+        LocalNeo4j(settings).down()

@@ -28,13 +28,13 @@ errors records
 settings
 query prompt concurrency
 neo4j
-models workspaces
+models
 testing
 sources
 extract
 resolution
 ingest
-tree gist exchange explore search parts
+tree gist exchange explore search parts workspaces
 readers
 client
 aio
@@ -68,8 +68,8 @@ EXCEPTIONS = {
     ("interfaces.cli.main", "neo4j.server"): "up, down and status work where there is no graph to open",
     ("interfaces.cli.evaluate", "sources.load"): "texts are read that are in no graph",
     ("interfaces.http.team.people", "neo4j.filters"): "a condition is checked where no graph is open",
-    ("interfaces.http.team.host", "neo4j.server"): "a workspace's server ends when nobody uses it",
-    ("interfaces.http.team.host", "neo4j.memory"): "as many workspaces are open as memory allows",
+    ("interfaces.http.team.spaces", "neo4j.server"): "a workspace's server ends when nobody uses it",
+    ("interfaces.http.team.spaces", "neo4j.memory"): "as many workspaces are open as memory allows",
     ("interfaces.cli.changes", "sources.load"): "a path that is not there is told before a server is started",
     ("interfaces.integrations.neo4j_graphrag", "models.chat"): "the type of the client's language model",
     ("interfaces.integrations.neo4j_graphrag", "models.embed"): "its embedding model words questions",

@@ -73,6 +73,9 @@ def serve(
     workspaces: Annotated[
         Path | None, typer.Option("--workspaces", metavar="FOLDER", help="Serve all workspaces of this folder.")
     ] = None,
+    address: Annotated[
+        str | None, typer.Option("--address", metavar="URL", help="Where people reach the server, if by a proxy.")
+    ] = None,
     oidc: Annotated[
         Path | None,
         typer.Option(
@@ -86,7 +89,8 @@ def serve(
         raise InputError("--oidc needs --workspaces: people have rights in workspaces.")
     needs_token = workspaces is None or token_file is not None  # else people bring their own
     token = _token_for(host, token_file) if needs_token else None
-    origins = [_origin(site) for site in cors or ()]
+    origins = [_origin(site, "--cors") for site in cors or ()]
+    address = _origin(address, "--address") if address else None
     from kgplatform.interfaces.http.app import AppServer, make_app
     from kgplatform.interfaces.http.parts import Limits
     from kgplatform.interfaces.web_server import LOOPBACK, MEGABYTE, address_of, is_loopback, listen
@@ -96,8 +100,8 @@ def serve(
     logging.getLogger("neo4j").setLevel(logging.ERROR)  # its warnings quote statements
     limits = Limits(upload=max_upload * MEGABYTE, uploads=_UPLOADS * max_upload * MEGABYTE, jobs=jobs)
     with listen(host, port) as listening:
-        address, is_local = address_of(listening), is_loopback(host)
-        hosts = LOOPBACK | {urlsplit(address).netloc.rpartition(":")[0]} if is_local else None
+        here, names = address_of(listening), {urlsplit(address).hostname or ""} if address else set()
+        hosts = LOOPBACK | {urlsplit(here).netloc.rpartition(":")[0], *names} if is_loopback(host) else None
         how: dict[str, Any] = {"token": token, "hosts": hosts, "origins": origins, "read_only": read_only}
         how["limits"] = limits
         if workspaces is not None:
@@ -105,9 +109,9 @@ def serve(
             return
         with connect_to(home) as graph:
             app = make_app(graph, **how)
-            print(f"The explorer is at {address} (Ctrl-C ends it).", flush=True)
+            print(f"The explorer is at {here} (Ctrl-C ends it).", flush=True)
             if open_browser:
-                webbrowser.open(address)
+                webbrowser.open(here)
             if advice := graph.server_advice():
                 note(advice)
             with warming_up(graph):
@@ -293,7 +297,7 @@ def _token_for(host: str, file: Path | None) -> str | None:
     return None
 
 
-def _origin(given: str) -> str:
+def _origin(given: str, option: str) -> str:
     """``given`` as web browsers send it. Raises ``InputError`` if it is not an origin; "*" is not."""
     try:
         parts = urlsplit(given.rstrip("/"))
@@ -301,4 +305,4 @@ def _origin(given: str) -> str:
             return f"{parts.scheme}://{parts.netloc}".lower()
     except ValueError:  # not an address
         pass
-    raise InputError(f"--cors {given!r} is not an origin. Write it as https://example.org, without a path.")
+    raise InputError(f"{option} {given!r} is not an origin. Write it as https://example.org, without a path.")

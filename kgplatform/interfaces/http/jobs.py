@@ -123,6 +123,11 @@ class Jobs:
             raise busy(_TOO_MANY)
         return load
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether any runs here."""
+        return bool(self._running)
+
     def all(self) -> list[Job]:
         """The jobs that are remembered, the latest first."""
         return [self._now(job) for job in self.queue.all()]

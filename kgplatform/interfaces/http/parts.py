@@ -192,7 +192,9 @@ class Parts:
     def refuse_change(self) -> None:
         """Raise ``HttpRequestError`` (403) if nothing may be changed."""
         if self.read_only:
-            raise HttpRequestError(403, "ReadOnlyError", "This server is read-only: it was started with --read-only.")
+            raise HttpRequestError(
+                403, "ReadOnlyError", "Nothing can be changed here: the server is read-only, or your role is reader."
+            )
 
 
 def _parts_of(request: Request) -> Parts:

@@ -19,7 +19,7 @@ def test_the_commands_of_the_page(run: Run, tmp_path: Path, monkeypatch: pytest.
     monkeypatch.delenv("NEO4J_URI")
     monkeypatch.setenv("KGPLATFORM_WORKSPACE", "")
     lines = [line.removeprefix("kgplatform ") for line in commands_of(page("team.md"))]
-    assert len(lines) == 10, lines
+    assert len(lines) == 12, lines
     for line in lines:
         if " ingest " not in line and not line.startswith("serve"):
             words = shlex.split(line)
@@ -29,12 +29,13 @@ def test_the_commands_of_the_page(run: Run, tmp_path: Path, monkeypatch: pytest.
     people = People(workspaces.folder / PEOPLE_FILE)
     assert [each.name for each in workspaces.all()] == ["contracts", "research"]
     assert people.grants == (
+        Grant(EVERYWHERE, "user:ann", "admin"),
         Grant(workspaces.id_of("contracts"), "group:legal", "reader", 'department = "legal" and not draft'),
-        Grant(EVERYWHERE, "user:ann", "editor"),
+        Grant(EVERYWHERE, "user:bob", "editor"),
     )
     listed = json.loads(run("people", "list", "--json").out)
-    assert [each["user"] for each in listed["users"]] == ["ann"]
-    assert listed["grants"][0]["workspace"] == "contracts"
+    assert [each["user"] for each in listed["users"]] == ["ann", "eve", "bob"]
+    assert listed["grants"][1]["workspace"] == "contracts"
     assert "contracts" in run("workspaces", "list").out
 
 

@@ -190,7 +190,79 @@ def test_a_token_that_is_revoked_is_refused_at_once(served: Team) -> None:
         for _ in range(30):
             last = client.get("/api/stats")
         assert last.status_code == 429, "too many wrong tokens"
+    with served.client(TOKEN, "works") as admin:
+        assert admin.get("/api/stats").status_code == 200, "from the same address, as behind a proxy"
     served.host._failures.clear()
+
+
+def test_rights_follow_a_workspace_to_another_name_and_to_no_other_workspace(served: Team) -> None:
+    workspaces = served.host.workspaces
+    fill(workspaces, "first", [Text("Zenobia Quillfeather slept here.", id="z")])
+    eve = served.token("eve", ("first", "reader"))
+    with served.client(eve, "first") as first, served.client(eve, "moved") as moved:
+        assert "Quillfeather" in first.post("/api/search", json={"question": "Who slept?"}).text
+        workspaces.rename("first", "moved")  # as by another process
+        assert "Quillfeather" in moved.post("/api/search", json={"question": "Who slept?"}).text
+        workspaces.create("first")
+        assert first.get("/api/documents").status_code == 404, "another one"
+        workspaces.archive("moved")
+        assert "archived" in moved.get("/api/documents").text
+        workspaces.archive("moved", archived=False)
+        assert moved.get("/api/documents").status_code in (200, 503), "it notices that its server has been stopped"
+        assert len(moved.get("/api/documents").json()["documents"]) == 1
+    for name in ("first", "moved"):
+        with served.client(TOKEN) as admin:
+            assert admin.delete(f"/api/workspaces/{name}").status_code == 200
+
+
+def test_several_parts_are_seen_together(served: Team) -> None:
+    host, works = served.host, served.host.workspaces.id_of("works")
+    token = served.token("sam", groups=tuple(f"g{number}" for number in range(8)))
+    for number in range(8):
+        condition = f'level = {number % 2 + 1} and not codeword and (level < 9 or title = "x" or level < 8)'
+        host.people.grant(works, f"group:g{number}", "reader", condition)
+    with served.client(token, "works") as client:
+        assert [each["title"] for each in client.get("/api/documents").json()["documents"]] == ["Charter", "Staff"]
+
+
+def test_the_log_stays_whole(served: Team) -> None:
+    token = served.token("liv", ("works", "reader"))
+    with served.client() as nobody, served.client(TOKEN) as admin, served.client(token, "works") as client:
+        for path in ("/api/\u2028x", "/api/\x85x", "/api/%0d%0aFORGED", "/api/" + "a" * 5000):
+            nobody.get(path)
+        client.get("/api/graph/find", params={"text": "\u2028\n{}"})
+        client.post(
+            "/v1/chat/completions", json={"model": "retrieve", "messages": [{"role": "user", "content": "Who is it?"}]}
+        )
+        admin.post(
+            "/api/people/grants", json={"workspace": "works", "who": "user:liv", "role": "reader", "where": "level = 1"}
+        )
+        lines = admin.get("/api/audit", params={"limit": 50}).json()["lines"]
+        assert all(len(json.dumps(each)) < 2000 for each in lines)
+        assert "level = 1" in lines[0]["asked"], "what was granted"
+        assert lines[1]["asked"] == "Who is it?"
+        size = served.host.audit.file.stat().st_size
+        for _ in range(300):
+            nobody.get("/api/me")
+        assert served.host.audit.file.stat().st_size - size < 130 * 120, "nobody washes it away"
+
+
+def test_a_server_whose_rights_are_gone_opens_to_nobody(tmp_path: Path) -> None:
+    with team(tmp_path, token=None) as made, made.client() as nobody:
+        assert nobody.get("/api/me").status_code == 401
+        made.host.people.file.rename(tmp_path / "elsewhere")
+        assert nobody.get("/api/me").status_code == 401
+        made.host.people.file.write_text("{}", "utf-8")
+        made.host.people.file.chmod(0o600)
+        with made.client("kg_x") as wrong:
+            refused = wrong.get("/api/me")
+        assert (refused.status_code, str(tmp_path) in refused.text) == (503, False)
+
+
+def test_a_server_that_only_reads_has_no_desk_that_changes(tmp_path: Path) -> None:
+    with team(tmp_path, read_only=True) as made, made.client(TOKEN) as admin:
+        assert admin.get("/api/people").status_code == 200
+        assert admin.post("/api/workspaces", json={"name": "new"}).status_code == 403
 
 
 def test_only_admins_of_the_server_reach_its_desk(served: Team) -> None:

@@ -9,15 +9,17 @@ import pytest
 from kgplatform.errors import InputError
 from kgplatform.interfaces.http.team.people import EVERYWHERE, Grant, People, Person, Right
 
+ROOT = Grant(EVERYWHERE, "user:root", "admin")
+
 
 @pytest.fixture
 def people(tmp_path: Path) -> People:
     """Two users."""
     found = People(tmp_path / "people.json")
-    assert found.add("ann", ["legal", "board"]), "the first one"
-    assert found.grants == (Grant(EVERYWHERE, "user:ann", "admin"),)
+    assert found.add("root"), "the first one"
+    assert found.grants == (ROOT,)
+    assert not found.add("ann", ["legal", "board"])
     assert not found.add("bob")
-    found.ungrant(EVERYWHERE, "user:ann")
     return found
 
 
@@ -57,11 +59,17 @@ def test_rights_of_several_grants_add_up(people: People) -> None:
         ({"team": "ops"}, True),
         ({"team": ["x", "ops"]}, True),
         ({"team": "op"}, False),
+        ({"team": {"of": "ops"}}, False),
         ({}, False),
     ):
         found = people.signed_in("eve", (), claims, "session")
         assert (found.is_admin, found.right_in("w9") is not None) == (is_admin, is_admin)
     assert people.signed_in("ann", ("guests",), {}, "session").groups == ("legal", "board", "guests")
+    people.grant("w5", "claim:realm.roles=legal", "reader")
+    people.grant("w6", "claim:staff=true", "reader")
+    told = people.signed_in("eve", (), {"realm": {"roles": ["x", "legal"]}, "staff": True}, "session")
+    assert told.right_in("w5") == told.right_in("w6") == Right("reader")
+    assert people.signed_in("eve", (), {"realm": ["legal"], "staff": "True"}, "session").right_in("w6") is None
     people.ungrant("w2", "group:board")
     assert Person("ann", ("board",), grants=people.grants).right_in("w2") == Right("reader", ("draft",))
 
@@ -72,7 +80,15 @@ def test_a_user_who_is_removed_leaves_nothing(people: People) -> None:
     people.remove("ann")
     people.add("ann")
     assert people.by_token(token.text) is None
-    assert people.grants == ()
+    assert people.grants == (ROOT,)
+    for mistake in (lambda: people.remove("root"), lambda: people.ungrant(EVERYWHERE, "user:root")):
+        with pytest.raises(InputError, match="Nobody would be an admin"):
+            mistake()
+    with pytest.raises(InputError, match="Nobody would be an admin"):
+        people.grant(EVERYWHERE, "user:root", "editor")
+    people.grant(EVERYWHERE, "group: ops", "admin")
+    people.remove("root")
+    assert people.grants == (Grant(EVERYWHERE, "group:ops", "admin"),)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +107,7 @@ def test_a_user_who_is_removed_leaves_nothing(people: People) -> None:
 def test_what_cannot_be_granted(people: People, workspace: str, who: str, role: str, where: str, wrong: str) -> None:
     with pytest.raises(InputError, match=wrong):
         people.grant(workspace, who, role, where)
-    assert people.grants == ()
+    assert people.grants == (ROOT,)
 
 
 def test_a_file_that_others_can_read_or_that_is_broken_lets_nobody_in(people: People) -> None:
@@ -105,7 +121,7 @@ def test_a_file_that_others_can_read_or_that_is_broken_lets_nobody_in(people: Pe
         people.file.write_text(broken, "utf-8")
         with pytest.raises(InputError, match="cannot be read"):
             People(people.file).by_token(token)
-    for wrong in ("", "a b", "a:b", "a/b", 'a"b', "x" * 201):
+    for wrong in ("", "..", ".a", "a\u200b", "a\x07", "a b", "a:b", "a/b", 'a"b', "x" * 201):
         with pytest.raises(InputError, match=r"cannot be a name|cannot be read"):
             people.add(wrong)
 
@@ -114,4 +130,4 @@ def test_grants_are_told_apart_by_who_and_where(people: People) -> None:
     people.grant("w1", "user:ann", "reader", " draft ")
     people.grant("w1", "user:ann", "editor")
     people.grant("w1", "user:bob", "reader")
-    assert people.grants == (Grant("w1", "user:ann", "editor"), Grant("w1", "user:bob", "reader"))
+    assert people.grants == (ROOT, Grant("w1", "user:ann", "editor"), Grant("w1", "user:bob", "reader"))

@@ -109,7 +109,7 @@ def test_somebody_signs_in_and_out(provider: str, tmp_path: Path) -> None:
         assert again.status_code == 403, "nobody comes back twice"
         assert sign_in(other, provider, "eve").status_code == 403, "the address is not verified"
         assert other.get("/api/me").status_code == 401
-        assert client.post("/api/signout").status_code == 204
+        assert client.post("/api/signout").status_code == 200
         replayed = httpx.get(f"{made.address}/api/me", headers={"Cookie": f"{COOKIE}={number[1]}"})
         assert replayed.status_code == 401, "a session that was ended is over for its cookie too"
 

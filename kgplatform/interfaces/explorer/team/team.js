@@ -17,7 +17,7 @@ async function show() {
   fill(view, el("h1", {}, "Workspaces"), loading());
   try {
     const me = await get("api/me");
-    document.getElementById("status").textContent = me.name;
+    fill(document.getElementById("status"), me.name, me.is_session && button(null, "Sign out", leave));
     fill(view, el("h1", {}, "Workspaces"), spaces(me), me.is_admin && [said, ...(await desk())]);
   } catch (fault) {
     fill(view, el("h1", {}, "Workspaces"), failure(fault, show));
@@ -47,6 +47,11 @@ function spaces({ workspaces, is_admin: isAdmin }) {
       button(null, archived ? "Restore" : "Archive", () => does(() => post(`api/workspaces/${name}`, { archived: !archived }), () => `${name} is ${archived ? "open again" : "archived"}.`)),
       button("close", "Delete", () => erase(name))),
   ]));
+}
+
+async function leave() {
+  await post("api/signout", {});
+  window.location.reload();
 }
 
 async function rename(name) {

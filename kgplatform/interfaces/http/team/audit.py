@@ -11,6 +11,7 @@ import json
 import os
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ AUDIT_FILE = "audit.jsonl"
 _LARGEST, _KEPT = 10_000_000, 20
 """Bytes of a file, and how many older ones are kept."""
 _LONGEST = 2000
-"""Characters of a question that are logged."""
+"""Characters of an item, such as a question, that are logged."""
 
 
 class Audit:
@@ -33,8 +34,7 @@ class Audit:
         """Write a line; what is None is left out."""
         at = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         known = {name: value for name, value in told.items() if value not in (None, "")}
-        if isinstance(known.get("asked"), str):
-            known["asked"] = known["asked"][:_LONGEST]
+        known = {name: value[:_LONGEST] if isinstance(value, str) else value for name, value in known.items()}
         line = json.dumps({"at": at, **known}, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
         with self._lock:
             self._rotate(len(line))
@@ -48,15 +48,16 @@ class Audit:
         for line in self._backwards():
             if len(found) == limit:
                 break
-            found.append(json.loads(line))
+            with suppress(ValueError):  # half of a line, of a server that was killed
+                found.append(json.loads(line))
         return found
 
     def _backwards(self) -> Iterator[str]:
         with self._lock:
             files = [file for file in (self.file, *map(self._older, range(1, _KEPT + 1))) if file.exists()]
-            texts = [file.read_text("utf-8") for file in files[:2]]
+            texts = [file.read_text("utf-8", "replace") for file in files[:2]]
         for text in texts:
-            yield from reversed(text.splitlines())
+            yield from reversed(text.split("\n"))
 
     def _older(self, number: int) -> Path:
         return self.file.with_name(f"{self.file.name}.{number}")

@@ -74,6 +74,8 @@ def _person(request: Request) -> Person:
 
 def _admin(request: Request) -> Person:
     person = _person(request)
+    if request.method not in ("GET", "HEAD") and request.app.state.read_only:
+        raise HttpRequestError(403, "ReadOnlyError", "This server is read-only.")
     if not person.is_admin:
         raise HttpRequestError(403, "RightError", "Only an admin of the server may do that.")
     return person
@@ -94,6 +96,7 @@ def make_desk(host: Host, signin: SignIn | None = None) -> FastAPI:
         redirect_slashes=False,
         exception_handlers=HANDLERS,
     )
+    desk.state.read_only = host.read_only
     _add_pages(desk)
     if signin is not None:
         signin.add_to(desk)
@@ -144,7 +147,8 @@ def _add_workspaces(desk: FastAPI, host: Host, signin: SignIn | None) -> None:
                 for each, right in rights
                 if right is not None and (person.is_admin or not each.archived)
             ]
-            return {"name": person.name, "is_admin": person.is_admin, "workspaces": spaces}
+            is_session = person.by.startswith("session")
+            return {"name": person.name, "is_admin": person.is_admin, "is_session": is_session, "workspaces": spaces}
 
         response = Json(await anyio.to_thread.run_sync(told))
         return signin.renew(request, response) if signin else response
@@ -156,18 +160,21 @@ def _add_workspaces(desk: FastAPI, host: Host, signin: SignIn | None) -> None:
 
     @desk.post("/api/workspaces/{name}", responses=errors(400, 403))
     async def change(name: str, body: ChangeBody, person: Admin) -> Response:
-        await host.close_workspace(name)
-        if body.archived is not None:
-            await anyio.to_thread.run_sync(lambda: host.workspaces.archive(name, archived=bool(body.archived)))
-        if body.name is not None:
-            await anyio.to_thread.run_sync(host.workspaces.rename, name, body.name)
+        found = await anyio.to_thread.run_sync(host.workspaces.get, name)
+        async with host.spaces.closed(found.id):
+            if body.archived is not None:
+                await anyio.to_thread.run_sync(lambda: host.workspaces.archive(name, archived=bool(body.archived)))
+            if body.name is not None:
+                await anyio.to_thread.run_sync(host.workspaces.rename, name, body.name)
         found = await anyio.to_thread.run_sync(host.workspaces.get, body.name or name)
         return Json({"name": found.name, "created": found.created, "archived": found.archived})
 
     @desk.delete("/api/workspaces/{name}", responses=errors(400, 403))
     async def delete(name: str, person: Admin) -> Response:
-        await host.close_workspace(name)
-        return Json({"removed": name, "bytes": await anyio.to_thread.run_sync(host.workspaces.delete, name)})
+        found = await anyio.to_thread.run_sync(host.workspaces.get, name)
+        async with host.spaces.closed(found.id):
+            size = await anyio.to_thread.run_sync(host.workspaces.delete, name)
+        return Json({"removed": name, "bytes": size})
 
 
 def _add_people(desk: FastAPI, host: Host) -> None:

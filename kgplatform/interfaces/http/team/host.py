@@ -4,11 +4,7 @@
     QuietServer(host, …).run([listening])
 
 A request is let in or refused here, before any part of the platform sees it: by who asks, what that person is in the
-workspace, and what the request would do. What it then reaches is an application of its own, over the workspace's graph,
-or over the part of it that the person may see: a graph in which nothing else ever was (``kgplatform.parts``).
-
-A workspace is opened by the first request and closed when nobody has used it for a while, or when another needs its
-memory.
+workspace, and what the request would do. What it then reaches is in ``spaces``.
 """
 
 from __future__ import annotations
@@ -19,38 +15,26 @@ import json
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
-from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
-from functools import partial
+from contextlib import suppress
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, quote
 
-import anyio.to_thread
-from fastapi import FastAPI
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from kgplatform.client import KnowledgeGraph, open_graph
 from kgplatform.errors import InputError, KgError
-from kgplatform.interfaces.http.app import SafeHeaders, close, make_app
-from kgplatform.interfaces.http.failures import FAULT, log, report_fault
+from kgplatform.interfaces.http.app import SafeHeaders, make_app
+from kgplatform.interfaces.http.failures import FAULT, HttpRequestError, log, report_fault
 from kgplatform.interfaces.http.parts import Limits
 from kgplatform.interfaces.http.team.audit import Audit
 from kgplatform.interfaces.http.team.people import EVERYWHERE, Grant, People, Person, Right, Role
+from kgplatform.interfaces.http.team.spaces import Spaces
 from kgplatform.interfaces.web_server import API, LOOPBACK, Guard, refusal
-from kgplatform.neo4j.memory import read_machine
-from kgplatform.neo4j.server import LocalNeo4j
-from kgplatform.settings import MODEL, Settings, saved_model
-from kgplatform.workspaces import Workspaces
+from kgplatform.settings import Settings
+from kgplatform.workspaces import Workspace, Workspaces
 
 SPACE = "/w/"
-_NEEDED = 2_000_000_000
-"""Bytes of memory that must be free for one more workspace: its server has a heap of 1 GB, and pages."""
-_IDLE = 900.0
-"""Seconds after which a workspace that nobody uses is closed."""
-_LOOKED_EVERY = 15.0
-_WHOLE = ("to read", "to write")
-"""The keys of the applications over all of a workspace."""
 _READS = ("GET", "HEAD", "OPTIONS")
 _ASKS = ("/api/search", "/api/ask", "/api/threads", "/api/graph/subgraph", "/v1/chat/completions")
 """What a reader may post to, beside its own statements."""
@@ -58,46 +42,16 @@ _OF_ADMINS = ("/api/models/connect", "/api/models/list", "/api/models/test")
 _STATEMENTS = "/api/cypher"
 _OPEN = ("/api/signin", "/api/signout")
 """What needs no right."""
-_WORDS = ("question", "statement", "name", "user", "who")
+_WORDS = ("question", "statement")
 """Where a request has what is asked."""
 _LONGEST_ASKED = 100_000
-_FAILURES, _PERIOD = 20, 60.0
-"""Wrong tokens from one address in so many seconds, after which it has to wait."""
-
-
-@dataclass(eq=False, slots=True)
-class _App:
-    app: FastAPI
-    closing: ExitStack
-    busy: int = 0
-    used: float = field(default_factory=time.monotonic)
-
-
-@dataclass(eq=False, slots=True)
-class _Space:
-    """An open workspace. ``apps``: over all of it, for those who only read and for others; over parts of it."""
-
-    graph: KnowledgeGraph
-    was_running: bool
-    apps: dict[str, _App] = field(default_factory=dict)
-    opening: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
-
-    @property
-    def busy(self) -> bool:
-        is_opening = any(each.locked() for each in self.opening.values())
-        return is_opening or any(each.busy for each in self.apps.values())
-
-    @property
-    def used(self) -> float:
-        return max((each.used for each in self.apps.values()), default=0.0)
-
-
-class RefusedError(Exception):
-    """A request that is answered with ``status`` and one sentence."""
-
-    def __init__(self, status: int, kind: str, message: str) -> None:
-        super().__init__(message)
-        self.status, self.kind = status, kind
+_OF_DESK = ("/api/people", "/api/workspaces")
+_SIGNED_IN = "/signin/back"
+_FAILURES, _NOBODY, _PERIOD = 20, 120, 60.0
+"""Wrong tokens from one address, and lines in the log of requests by nobody, in so many seconds."""
+_MOST_NOTED = 10_000
+_LONGEST_PATH = 200
+"""Characters that are logged of one."""
 
 
 class Host:
@@ -120,14 +74,15 @@ class Host:
         limits: Limits = Limits(),  # noqa: B008 - frozen: one serves all
         report: Callable[[str], None] = lambda line: None,
     ) -> None:
-        self.workspaces, self.people = workspaces, people
+        self.workspaces, self.people, self.read_only = workspaces, people, read_only
         self.audit = Audit(workspaces.folder / "audit.jsonl")
-        self._settings, self._token, self._sessions = settings, token, sessions
-        self._hosts, self._origins, self._limits, self._read_only = hosts, origins, limits, read_only
-        self._report = report
-        self._spaces: dict[str, _Space] = {}
-        self._opening: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._token, self._sessions = token, sessions
+        self._is_open = token is None and sessions is None and hosts is not None
         self._failures: defaultdict[str, list[float]] = defaultdict(list)
+        how: dict[str, Any] = {"hosts": hosts, "origins": origins, "limits": limits}
+        self.spaces = Spaces(
+            settings, lambda graph, only_reads: make_app(graph, read_only=read_only or only_reads, **how), report
+        )
         self._desk = desk(self)
         self._janitor: asyncio.Task[None] | None = None
 
@@ -139,28 +94,38 @@ class Host:
             await self._answer(scope, receive, send)
 
     def person_of(self, scope: Scope) -> Person | None:
-        """Who asks. Raises ``RefusedError`` for a wrong token, and where there were too many."""
-        if self._token is None and self._sessions is None and not self.people.file.exists():
+        """Who asks. Raises ``HttpRequestError`` for a wrong token."""
+        self._is_open = self._is_open and not self.people.file.exists()  # once closed, it never opens again
+        if self._is_open:
             return _of_all("everybody")
         headers = Headers(scope=scope)
         scheme, _, given = headers.get("authorization", "").partition(" ")
-        if not given:
-            return self._sessions(headers) if self._sessions else None
-        address = str((scope.get("client") or ("",))[0])
+        try:
+            if not given:
+                return self._sessions(headers) if self._sessions else None
+            if scheme.lower() == "bearer":
+                if self._token is not None and hmac.compare_digest(given.strip().encode(), self._token.encode()):
+                    return _of_all("token file")
+                if (person := self.people.by_token(given.strip())) is not None:
+                    return person
+        except InputError as error:  # what is wrong with the file is not for everybody
+            log.error("%s", error)
+            raise HttpRequestError(503, "StoreError", "The rights cannot be read. Ask an admin.") from error
+        if self._is_frequent(f"token {(scope.get('client') or ('',))[0]}", _FAILURES):
+            raise HttpRequestError(429, "TokenError", "Too many wrong tokens came from this address. Wait a minute.")
+        raise HttpRequestError(401, "TokenError", "This token is unknown, has expired or was revoked. Ask for another.")
+
+    def _is_frequent(self, what: str, most: int) -> bool:
+        """Note that ``what`` has happened; whether it has done so more than ``most`` times in a minute."""
         now = time.monotonic()
-        recent = self._failures[address] = [each for each in self._failures[address] if now - each < _PERIOD]
-        if len(recent) >= _FAILURES:
-            raise RefusedError(429, "TokenError", "Too many wrong tokens came from this address. Wait a minute.")
-        if scheme.lower() == "bearer":
-            if self._token is not None and hmac.compare_digest(given.strip().encode(), self._token.encode()):
-                return _of_all("token file")
-            if (person := self.people.by_token(given.strip())) is not None:
-                return person
+        if len(self._failures) > _MOST_NOTED:
+            self._failures.clear()
+        recent = self._failures[what] = [each for each in self._failures[what] if now - each < _PERIOD][-most:]
         recent.append(now)
-        raise RefusedError(401, "TokenError", "This token is unknown, has expired or was revoked. Ask for another.")
+        return len(recent) > most
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        told: dict[str, Any] = {"does": f"{scope['method']} {scope['path']}"}
+        told: dict[str, Any] = {}
         heard = _Heard(receive, scope["method"])
 
         async def answered(message: Message) -> None:
@@ -168,190 +133,94 @@ class Host:
                 told["status"] = message["status"]
             await send(message)
 
+        async def refuse(error: Exception, status: int, kind: str, message: str) -> None:
+            with suppress(HTTPException):  # it stalled: what was asked is not known
+                await heard.rest()
+            headers = getattr(error, "headers", None) or _HEADERS.get(status)
+            if "status" not in told:
+                await refusal(status, kind, message, headers)(scope, receive, answered)
+
         try:
-            path = str(scope["path"])
-            if not path.startswith(SPACE):
-                person = self.person_of(scope) if path.startswith(API) and path not in _OPEN else None
-                told |= _named(person)
-                scope["kgplatform.person"] = person
-                await self._desk(scope, heard, answered)
-                return
-            name, slash, rest = path.removeprefix(SPACE).partition("/")
-            inside, told["workspace"] = f"/{rest}", name
-            told["does"] = f"{scope['method']} {inside}"
-            if not slash or not inside.startswith(API):  # the page itself, which is the same for all
-                await self._desk(scope, heard, answered)
-                return
-            if (person := self.person_of(scope)) is None:
-                raise RefusedError(401, "TokenError", "Sign in, or send a token as `Authorization: Bearer TOKEN`.")
-            told |= _named(person)
-            right = await anyio.to_thread.run_sync(self._right, person, name)
-            if right is None:  # whoever may not see it does not learn whether it is there
-                raise RefusedError(404, "NotFoundError", f'There is no workspace "{name[:63]}" that you may open.')
-            _check(right, scope["method"], inside)
-            served = await self._served(name, right)
-            served.busy += 1
-            try:
-                inner = {**scope, "path": inside, "raw_path": inside.encode(), "root_path": ""}
-                await served.app(inner, heard, answered)
-            finally:
-                served.busy -= 1
-                served.used = time.monotonic()
-        except RefusedError as error:
-            await heard.rest()
-            await refusal(error.status, error.kind, str(error), _HEADERS.get(error.status))(scope, receive, answered)
+            await self._reach(scope, heard, answered, told)
+        except HttpRequestError as error:
+            await refuse(error, error.status, error.kind, str(error))
         except KgError as error:
-            status = 400 if isinstance(error, InputError) else 503
-            await refusal(status, type(error).__name__, str(error), _HEADERS.get(status))(scope, receive, answered)
+            await refuse(error, 400 if isinstance(error, InputError) else 503, type(error).__name__, str(error))
         except Exception as error:  # noqa: BLE001 - whatever it is, it is told as such, and only the log has more
             report_fault(error)
-            if "status" not in told:
-                await refusal(500, "Fault", FAULT)(scope, receive, answered)
+            await refuse(error, 500, "Fault", FAULT)
         finally:
-            if _is_of_api(str(scope["path"])):
-                self.audit.add(**told, asked=heard.asked or _asked_in(scope["query_string"]))
+            self._log(scope, told, heard)
 
-    def _right(self, person: Person, name: str) -> Right | None:
+    async def _reach(self, scope: Scope, heard: _Heard, send: Send, told: dict[str, Any]) -> None:
+        """Let a request in, or raise what refuses it; ``told`` gets what the log has of it."""
+        path = str(scope["path"])
+        name, slash, rest = path.removeprefix(SPACE).partition("/") if path.startswith(SPACE) else ("", "/", path[1:])
+        inside = f"/{rest}"
+        told |= {"workspace": name, "does": f"{scope['method']} {inside if name else path}"}
+        if not slash or not inside.startswith(API):  # the page itself, which is the same for all
+            await self._desk(scope, heard, send)
+            told["who"] = scope.get("kgplatform.signed_in")
+            return
+        person = self.person_of(scope) if name or inside not in _OPEN else None
+        told |= {"who": person.name, "by": person.by} if person else {}
+        if not name:
+            scope["kgplatform.person"] = person
+            await self._desk(scope, heard, send)
+            return
+        if person is None:
+            raise HttpRequestError(401, "TokenError", "Sign in, or send a token as `Authorization: Bearer TOKEN`.")
+        workspace, right = await asyncio.to_thread(self._right, person, name)
+        _check(right, scope["method"], inside)
+        async with self.spaces.served(workspace, right) as app:
+            inner = {**scope, "path": inside, "raw_path": quote(inside).encode(), "root_path": ""}
+            await app(inner, heard, send)
+        if told.get("status") == 503:
+            await self.spaces.close_if_dead(workspace.id)
+
+    def _right(self, person: Person, name: str) -> tuple[Workspace, Right]:
+        """The workspace, and what somebody may do there. Who may do nothing does not learn whether it is there."""
+        with suppress(InputError):
+            found = self.workspaces.get(name)
+            right = person.right_in(found.id)
+            if right is not None and found.archived:
+                raise HttpRequestError(404, "NotFoundError", f'The workspace "{name}" is archived.')
+            if right is not None:
+                return found, right
+        raise HttpRequestError(404, "NotFoundError", f'There is no workspace "{name[:63]}" that you may open.')
+
+    def _log(self, scope: Scope, told: dict[str, Any], heard: _Heard) -> None:
+        path = str(scope["path"])
+        is_back = path == _SIGNED_IN
+        if not is_back and not _is_of_api(path):
+            return
+        if not told.get("who") and self._is_frequent("nobody", _NOBODY):  # nobody washes the others' lines away
+            return
+        asked = "" if is_back else heard.asked(whole=path.startswith(_OF_DESK)) or _asked_in(scope["query_string"])
+        told["does"] = told.get("does", "")[:_LONGEST_PATH]
+        told["workspace"] = told.get("workspace", "")[:_LONGEST_PATH]
         try:
-            return person.right_in(self.workspaces.get(name).id)
-        except InputError:  # there is none of that name
-            return None
-
-    async def _served(self, name: str, right: Right) -> _App:
-        """The application for somebody with this ``right``, opened if need be. Raises ``RefusedError``."""
-        async with self._opening[name]:
-            space = self._spaces.get(name)
-            if space is None:
-                await self._make_room()
-                space = self._spaces[name] = await anyio.to_thread.run_sync(self._opened, name)
-        if not right.where:
-            return await self._app(space, _WHOLE[right.may("editor")], "", right)
-        where = " or ".join(f"({each})" for each in right.where)
-        now = partial(space.graph.parts.current, space.graph, where, any_name=True)
-        part, documents = await anyio.to_thread.run_sync(now)
-        if not documents:
-            raise RefusedError(404, "NotFoundError", "There is no document here yet that you may see.")
-        return await self._app(space, part, where, right)
-
-    async def _app(self, space: _Space, key: str, where: str, right: Right) -> _App:
-        """The one that is kept as ``key``, opened if need be: over all of the workspace, or over the part ``where``."""
-        async with space.opening[key]:
-            found = space.apps.get(key)
-            if found is None:
-                closing = ExitStack()
-                graph = space.graph
-                if where:
-                    await self._make_room()
-                    opened = graph.parts.opened(graph, where, any_name=True)
-                    graph = await anyio.to_thread.run_sync(closing.enter_context, opened)
-                read_only = self._read_only or not right.may("editor")
-                how: dict[str, Any] = {"hosts": self._hosts, "origins": self._origins, "limits": self._limits}
-                app = make_app(graph, read_only=read_only, **how)
-                if not read_only:
-                    await anyio.to_thread.run_sync(app.state.parts.jobs.start)
-                found = space.apps[key] = _App(app, closing)
-            found.used = time.monotonic()
-            return found
-
-    def _opened(self, name: str) -> _Space:
-        try:
-            home = self.workspaces.home(name)
-        except InputError as error:
-            raise RefusedError(404, "NotFoundError", str(error)) from error
-        connected = {} if self._settings.model_fields_set & MODEL else saved_model(home)
-        changes = {"home": home, "workspace": None, "neo4j_jars": self._settings.jar_folder, **connected}
-        settings = self._settings.model_copy(update=changes)
-        was_running = LocalNeo4j(settings).status().running
-        graph = open_graph(settings, self._report)
-        try:
-            graph.check_model()
-        except BaseException:
-            graph.close()
-            raise
-        return _Space(graph, was_running)
-
-    async def _make_room(self) -> None:
-        """Close what nobody uses, while there is too little memory for one more server: first what was used least
-        lately. Raises ``RefusedError`` where all is in use."""
-        while read_machine().free < _NEEDED and self._spaces:
-            idle = self._idle()
-            if not idle:
-                raise RefusedError(503, "BusyError", "The server has no memory for more now. Try again in a minute.")
-            await self._end(*min(idle)[1:])
-
-    def _idle(self) -> list[tuple[float, str, str]]:
-        """When a workspace, or with its key a part of one, was last used, of those that nobody uses now."""
-        found = []
-        for name, space in self._spaces.items():
-            if not space.busy:
-                found.append((space.used, name, ""))
-            found += [(app.used, name, key) for key, app in space.apps.items() if key not in _WHOLE and not app.busy]
-        return found
-
-    async def _end(self, name: str, key: str) -> None:
-        if not key:
-            await self.close_workspace(name)
-        elif (app := self._spaces[name].apps.pop(key, None)) is not None:
-            await close(app.app)
-            await anyio.to_thread.run_sync(app.closing.close)
-
-    async def close_workspace(self, name: str) -> None:
-        """Close a workspace: what runs in it is stopped, and so is its server, unless it ran before."""
-        async with self._opening[name]:
-            if (space := self._spaces.pop(name, None)) is not None:
-                await self._close(space)
-
-    async def _close(self, space: _Space) -> None:
-        for app in space.apps.values():
-            await close(app.app)
-
-        def end() -> None:
-            with ExitStack() as closing:
-                if not space.was_running:
-                    closing.callback(LocalNeo4j(space.graph.settings, self._report).down)
-                closing.callback(space.graph.close)
-                for app in space.apps.values():
-                    closing.push(app.closing)
-
-        await anyio.to_thread.run_sync(end)
-
-    async def _tidy(self) -> None:
-        while True:
-            await asyncio.sleep(_LOOKED_EVERY)
-            for used, name, key in self._idle():
-                if time.monotonic() - used > _IDLE and name in self._spaces:
-                    with suppress(KgError):
-                        await self._end(name, key)
+            self.audit.add(**told, asked=asked)
+        except OSError as error:
+            log.error("the log %s cannot be written: %s", self.audit.file, error.strerror or error)
 
     async def _lifespan(self, receive: Receive, send: Send) -> None:
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
-                self._janitor = asyncio.create_task(self._tidy())
+                self._janitor = asyncio.create_task(self.spaces.tidy())
                 await send({"type": "lifespan.startup.complete"})
             else:
                 if self._janitor is not None:
                     self._janitor.cancel()
-                await self.close()
+                await self.spaces.close()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
-
-    async def close(self) -> None:
-        """Close all workspaces."""
-        for name in list(self._spaces):
-            try:
-                await self.close_workspace(name)
-            except KgError as error:
-                log.warning("the workspace %s could not be closed: %s", name, error)
 
 
 def _of_all(name: str) -> Person:
     """Somebody who may do everything."""
     return Person(name, grants=(Grant(EVERYWHERE, f"user:{name}", "admin"),))
-
-
-def _named(person: Person | None) -> dict[str, Any]:
-    return {"who": person.name, "by": person.by} if person else {}
 
 
 class _Heard:
@@ -376,13 +245,18 @@ class _Heard:
             if (await self())["type"] != "http.request":
                 return
 
-    @property
-    def asked(self) -> str:
-        """The question or statement in a body of JSON; empty where there is none."""
+    def asked(self, *, whole: bool) -> str:
+        """The question or statement in a body of JSON, of a chat the last message; or the ``whole`` body. Empty where
+        there is none."""
         try:
             told = json.loads(self._body) if self._body[:1] == b"{" else {}
         except (ValueError, RecursionError):
             return ""
+        if whole:
+            return json.dumps(told, ensure_ascii=False) if told else ""
+        messages = told.get("messages")
+        if isinstance(messages, list) and messages and isinstance(messages[-1], dict):
+            told = {**told, "question": str(messages[-1].get("content"))}
         return next((told[word] for word in _WORDS if isinstance(told.get(word), str)), "")
 
 
@@ -412,11 +286,11 @@ def _is_of_api(path: str) -> bool:
 
 
 def _check(right: Right, method: str, path: str) -> None:
-    """Raise ``RefusedError`` where a request would do what this right does not allow."""
+    """Raise ``HttpRequestError`` where a request would do what this right does not allow."""
     wanted: Role = "reader"
     if path.startswith(_STATEMENTS):
         if right.where:
-            raise RefusedError(
+            raise HttpRequestError(
                 403, "RightError", "Statements of your own are for people who may see all of this workspace."
             )
     elif path.startswith(_OF_ADMINS):
@@ -424,4 +298,6 @@ def _check(right: Right, method: str, path: str) -> None:
     elif method not in _READS and not path.startswith(_ASKS):
         wanted = "editor"
     if not right.may(wanted):
-        raise RefusedError(403, "RightError", f"That needs the role {wanted} in this workspace; you are {right.role}.")
+        raise HttpRequestError(
+            403, "RightError", f"That needs the role {wanted} in this workspace; you are {right.role}."
+        )

@@ -36,7 +36,7 @@ EVERYWHERE = "*"
 """Stands for every workspace; an admin of these is one of the server: adds people and workspaces."""
 PEOPLE_FILE = "people.json"
 _KINDS = ("user", "group", "claim")
-_NAME = re.compile(r"[^\s:/\"'\\]{1,200}")
+_NAME = re.compile(r"[^\s.:/\"'\\][^\s:/\"'\\]{0,199}")
 T = TypeVar("T")
 
 
@@ -87,14 +87,22 @@ class Person:
     @property
     def is_admin(self) -> bool:
         """Whether they may add people and workspaces."""
-        return any(each.workspace == EVERYWHERE and each.role == "admin" and self._is(each.who) for each in self.grants)
+        return any(_is_of_all(each) and self._is(each.who) for each in self.grants)
+
+    def _claim(self, name: str) -> Any:
+        """A claim; one inside another by both names with a dot between them, such as ``realm_access.roles``."""
+        if name in self.claims or "." not in name:
+            return self.claims.get(name)
+        held: Any = self.claims
+        for each in name.split("."):
+            held = held.get(each) if isinstance(held, Mapping) else None
+        return held
 
     def _is(self, who: str) -> bool:
         kind, _, name = who.partition(":")
         if kind == "claim":
             claim, _, value = name.partition("=")
-            held = self.claims.get(claim)
-            return value in (map(str, held) if isinstance(held, list) else [str(held)] if held is not None else [])
+            return value in map(_worded, held if isinstance(held := self._claim(claim), list) else [held])
         return name == self.name if kind == "user" else name in self.groups
 
 
@@ -158,8 +166,10 @@ class People:
         """Add a user, or give one other groups. The very first one is an admin of everything, since from then on nobody
         else is let in; whether it is that one. Raises ``InputError``."""
         for each in (name, *groups):
-            if not _NAME.fullmatch(each):
-                raise InputError(f"{each[:100]!r} cannot be a name. Use no blanks, colons, slashes or quotes.")
+            if not _NAME.fullmatch(each) or not each.isprintable():
+                raise InputError(
+                    f"{each[:100]!r} cannot be a name. Use no blanks, colons, slashes or quotes, and no dot in front."
+                )
         with self._changing() as kept:
             is_first = not self.file.exists()
             first = (Grant(EVERYWHERE, f"user:{name}", "admin"),) if is_first else ()
@@ -199,7 +209,8 @@ class People:
     def grant(self, workspace: str, who: str, role: str, where: str = "") -> Grant:
         """Let a user, a group or a claim be ``role`` in a workspace (its id), or in all (``EVERYWHERE``), in place of
         what they were there. ``where``: which documents a reader may see. Raises ``InputError``."""
-        kind, colon, name = who.partition(":")
+        kind, colon, name = (part.strip() for part in who.partition(":"))
+        who = f"{kind}{colon}{name}"
         if kind not in _KINDS or not colon or not name or (kind == "claim" and "=" not in name):
             raise InputError(f"{who[:100]!r} is nobody. Write user:NAME, group:NAME or claim:NAME=VALUE.")
         if role not in ROLES:
@@ -256,13 +267,26 @@ class People:
         return self._kept
 
     def _write(self, kept: _Kept) -> None:
+        """Raises ``InputError`` for what would leave nobody who may do everything: then nobody could mend that."""
+        admins = [any(_is_of_all(each) for each in grants) for grants in (self._read().grants, kept.grants)]
+        if admins == [True, False]:
+            raise InputError("Nobody would be an admin of everything any more. Let somebody else be one first.")
         tokens = [{name: value for name, value in asdict(each).items() if name != "text"} for each in kept.tokens]
         told = {"users": kept.users, "tokens": tokens, "grants": [asdict(each) for each in kept.grants]}
         write_atomically(self.file, json.dumps(told, ensure_ascii=False, indent=1).encode())
 
 
+def _worded(value: Any) -> str:
+    """As a grant has it: true, false and numbers as JSON has them."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _is_of_all(grant: Grant) -> bool:
+    return grant.workspace == EVERYWHERE and grant.role == "admin"
 
 
 def _without(grants: Sequence[Grant], workspace: str, who: str) -> tuple[Grant, ...]:

@@ -37,7 +37,7 @@ from kgplatform.concurrency.system import is_open_to_others
 from kgplatform.errors import InputError
 from kgplatform.interfaces.http.failures import log
 from kgplatform.interfaces.http.team.people import People, Person
-from kgplatform.interfaces.web_server import refusal
+from kgplatform.interfaces.web_server import Json, refusal
 
 COOKIE = "kgplatform_session"
 _LONGEST, _UNUSED, _ROTATED = 12 * 3600.0, 2 * 3600.0, 900.0
@@ -194,6 +194,7 @@ class SignIn:
                 return _silent()
             finally:
                 request.session.clear()
+            request.scope["kgplatform.signed_in"] = name
             if old := _cookie(request.headers):
                 self.sessions.end(old)  # nobody goes on with a number that somebody else may have put there
             return self._with_cookie(RedirectResponse(to, 303), self.sessions.begin(name, groups, claims))
@@ -202,7 +203,7 @@ class SignIn:
         async def signout(request: Request) -> Response:
             if number := _cookie(request.headers):
                 self.sessions.end(number)
-            response = Response(status_code=204)
+            response = Json({"signed_out": True})
             response.delete_cookie(COOKIE, secure=self._is_secure, httponly=True, samesite="lax")
             return response
 
