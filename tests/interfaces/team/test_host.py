@@ -70,6 +70,7 @@ def test_people_see_the_workspaces_that_they_are_in(served: Team) -> None:
         assert reader.get("/api/me").json() == {
             "name": "ann",
             "is_admin": False,
+            "is_session": False,
             "workspaces": [{"name": "works", "role": "reader", "is_part": True, "archived": False}],
         }
         for path in ("/api/me", "/api/people", "/w/works/api/about", "/w/nowhere/api/about"):

@@ -15,7 +15,7 @@ from kgplatform.neo4j.server import LocalNeo4j
 
 pytestmark = [pytest.mark.killed, pytest.mark.long]
 SEED = 20261129
-PROBES = 100_000 if os.environ.get(WHOLE) == "1" else 2_000
+PROBES = 100_000 if os.environ.get(WHOLE) == "1" else 600
 
 
 @pytest.fixture(scope="module")
