@@ -209,8 +209,7 @@ def test_rights_follow_a_workspace_to_another_name_and_to_no_other_workspace(ser
         workspaces.archive("moved")
         assert "archived" in moved.get("/api/documents").text
         workspaces.archive("moved", archived=False)
-        assert moved.get("/api/documents").status_code in (200, 503), "it notices that its server has been stopped"
-        assert len(moved.get("/api/documents").json()["documents"]) == 1
+        assert len(moved.get("/api/documents").json()["documents"]) == 1, "its server has been stopped"
     for name in ("first", "moved"):
         with served.client(TOKEN) as admin:
             assert admin.delete(f"/api/workspaces/{name}").status_code == 200

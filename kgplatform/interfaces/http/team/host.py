@@ -175,8 +175,6 @@ class Host:
         async with self.spaces.served(workspace, right) as app:
             inner = {**scope, "path": inside, "raw_path": quote(inside).encode(), "root_path": ""}
             await app(inner, heard, send)
-        if told.get("status") == 503:
-            await self.spaces.close_if_dead(workspace.id)
 
     def _right(self, person: Person, name: str) -> tuple[Workspace, Right]:
         """The workspace, and what somebody may do there. Who may do nothing does not learn whether it is there."""

@@ -61,6 +61,10 @@ class _Space:
     apps: dict[str, _App] = field(default_factory=dict)
     opening: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
 
+    def runs(self) -> bool:
+        """Whether its server runs."""
+        return LocalNeo4j(self.graph.settings).connection() is not None
+
     @property
     def is_idle(self) -> bool:
         """Whether nobody uses it, and no job runs in it."""
@@ -102,13 +106,6 @@ class Spaces:
                 await self._end(space)
             yield
 
-    async def close_if_dead(self, id: str) -> None:
-        """Close a workspace whose server somebody has stopped, so that the next request starts it again."""
-        space = self._open.get(id)
-        if space is not None and not (await asyncio.to_thread(LocalNeo4j(space.graph.settings).status)).running:
-            async with self.closed(id):
-                pass
-
     async def close(self) -> None:
         """Close all of them."""
         for id_ in list(self._open):
@@ -137,7 +134,8 @@ class Spaces:
     async def _space(self, workspace: Workspace) -> _Space:
         async with self._opening[workspace.id]:
             space = self._open.get(workspace.id)
-            if space is not None and space.home != workspace.home:  # it has been given another name
+            if space is not None and (space.home != workspace.home or not await asyncio.to_thread(space.runs)):
+                # It has been given another name, or somebody has stopped its server.
                 await self._end(self._open.pop(workspace.id))
                 space = None
             if space is None:
