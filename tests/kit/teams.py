@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from kgplatform import connect
 from kgplatform.interfaces.http.parts import Limits
@@ -17,6 +18,7 @@ from kgplatform.interfaces.http.team.host import Host, guarded
 from kgplatform.interfaces.http.team.people import PEOPLE_FILE, People
 from kgplatform.interfaces.http.team.signin import SignIn
 from kgplatform.interfaces.web_server import LOOPBACK, QuietServer, address_of, listen
+from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.settings import load_settings
 from kgplatform.sources.objects import Ingestible
 from kgplatform.workspaces import Workspaces
@@ -66,10 +68,18 @@ def team(folder: Path, *, signin: SignIn | None = None, port: int = 0, **options
             thread.join()
 
 
+@contextmanager
+def quick_servers_of(java: Path) -> Iterator[None]:
+    """The servers that a module's tests start run with ``java``, as with the fixture ``quick_servers``."""
+    defaults = LocalNeo4j.__init__.__kwdefaults__
+    assert defaults is not None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(defaults, "java", java)
+        yield
+
+
 def fill(workspaces: Workspaces, name: str, given: Ingestible, **how: Any) -> None:
     """Make a workspace with a graph, and stop its server."""
-    from kgplatform.neo4j.server import LocalNeo4j
-
     workspaces.create(name)
     home = workspaces.home(name)
     with connect(home=home, embedder="hash:64") as kg:

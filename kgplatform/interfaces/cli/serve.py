@@ -95,27 +95,35 @@ def serve(
     from kgplatform.interfaces.http.parts import Limits
     from kgplatform.interfaces.web_server import LOOPBACK, MEGABYTE, address_of, is_loopback, listen
 
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
-    logging.getLogger("kgplatform.interfaces.http").setLevel(logging.INFO)  # others log each request to the model
-    logging.getLogger("neo4j").setLevel(logging.ERROR)  # its warnings quote statements
+    _begin_log()
     limits = Limits(upload=max_upload * MEGABYTE, uploads=_UPLOADS * max_upload * MEGABYTE, jobs=jobs)
     with listen(host, port) as listening:
         here, names = address_of(listening), {urlsplit(address).hostname or ""} if address else set()
         hosts = LOOPBACK | {urlsplit(here).netloc.rpartition(":")[0], *names} if is_loopback(host) else None
-        how: dict[str, Any] = {"token": token, "hosts": hosts, "origins": origins, "read_only": read_only}
-        how["limits"] = limits
+        who: dict[str, Any] = {"token": token, "hosts": hosts, "origins": origins}
+        how = {**who, "read_only": read_only, "limits": limits}
         if workspaces is not None:
             _serve_team(listening, workspaces, settings_of(home), oidc, how, opens=open_browser)
             return
         with connect_to(home) as graph:
             app = make_app(graph, **how)
-            print(f"The explorer is at {here} (Ctrl-C ends it).", flush=True)
-            if open_browser:
-                webbrowser.open(here)
+            _announce("explorer", here, opens=open_browser)
             if advice := graph.server_advice():
                 note(advice)
             with warming_up(graph):
                 AppServer(app).run([listening])
+
+
+def _announce(what: str, address: str, *, opens: bool) -> None:
+    print(f"The {what} is at {address} (Ctrl-C ends it).", flush=True)
+    if opens:
+        webbrowser.open(address)
+
+
+def _begin_log() -> None:
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(message)s", datefmt="%H:%M:%S")
+    logging.getLogger("kgplatform.interfaces.http").setLevel(logging.INFO)  # others log each request to the model
+    logging.getLogger("neo4j").setLevel(logging.ERROR)  # its warnings quote statements
 
 
 def _serve_team(
@@ -143,11 +151,9 @@ def _serve_team(
             how["hosts"] |= {urlsplit(signin.provider.address).hostname or ""}
     team = Host(workspaces, settings, people, desk=partial(make_desk, signin=signin), report=note, **how)
     address = address_of(listening)
-    print(f"The page of the workspaces is at {address} (Ctrl-C ends it).", flush=True)
+    _announce("page of the workspaces", address, opens=opens)
     if is_open:
         note("Whoever can reach it may do everything, until somebody is added with `kgplatform people`.")
-    if opens:
-        webbrowser.open(address)
     app = guarded(team, how["limits"], how["hosts"], how["origins"])
     QuietServer(app, grace=_TEAM_GRACE, lifespan=True).run([listening])
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from teams import TOKEN, Team, fill, team
+from teams import TOKEN, Team, fill, quick_servers_of, team
 
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.settings import load_settings
@@ -50,10 +50,7 @@ CLOSED = Text(
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory, quick_java: Path) -> Iterator[Team]:
     """Two workspaces, one of them with a document that not everybody may see."""
-    defaults = LocalNeo4j.__init__.__kwdefaults__
-    assert defaults is not None
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(defaults, "java", quick_java)
+    with quick_servers_of(quick_java):
         folder = tmp_path_factory.mktemp("team")
         fill(Workspaces(folder), "works", [*OPEN, CLOSED])
         fill(Workspaces(folder), "other", [Text("Cosette sang in Montfermeil.", id="cosette")])

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 from campaigns import WHOLE
 from leaks import SECRETS, Sides, build, requests, sides_of
-from teams import Team, team
-
-from kgplatform.neo4j.server import LocalNeo4j
+from teams import Team, quick_servers_of, team
 
 pytestmark = [pytest.mark.killed, pytest.mark.long]
 SEED = 20261129
@@ -21,10 +19,7 @@ PROBES = 100_000 if os.environ.get(WHOLE) == "1" else 600
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory, quick_java: Path) -> Iterator[Team]:
     """The two workspaces, served."""
-    defaults = LocalNeo4j.__init__.__kwdefaults__
-    assert defaults is not None
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(defaults, "java", quick_java)
+    with quick_servers_of(quick_java):
         folder = tmp_path_factory.mktemp("leaks")
         build(folder, SEED)
         with team(folder) as served:
