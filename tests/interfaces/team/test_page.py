@@ -22,7 +22,7 @@ def test_an_admin_sets_up_people_by_keyboard(lone_page: Page, tmp_path: Path) ->
     with team(tmp_path) as made:
         token = made.host.people.token("owner").text
         page.goto(made.address)
-        page.get_by_label("Token").fill(token)
+        page.get_by_role("textbox", name="Token").fill(token)
         page.keyboard.press("Enter")
         expect(page.get_by_text("No workspace yet")).to_be_visible()
         for label, value, done in (

@@ -114,5 +114,5 @@ function form(title, fields, send, words) {
     event.preventDefault();
     does(() => send(Object.fromEntries(new FormData(event.target))), words);
   };
-  return el("form", { class: "card", "aria-label": title, on: { submit } }, el("h3", {}, title), el("div", { class: "field-row" }, inputs, button(null, title, null, { type: "submit", class: null })));
+  return el("form", { class: "card", "aria-label": title, on: { submit } }, el("strong", {}, title), el("div", { class: "field-row" }, inputs, button(null, title, null, { type: "submit", class: null })));
 }
