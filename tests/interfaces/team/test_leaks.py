@@ -72,7 +72,7 @@ PLANTED = {
 @pytest.mark.parametrize("kind", PLANTED)
 def test_leaks_that_are_put_in_are_found(made: Team, sides: Sides, kind: str) -> None:
     sides.part.get("/api/about")
-    space = made.host._spaces["whole"]
+    space = made.host.spaces._open[made.host.workspaces.id_of("whole")]
     (app,) = [each for key, each in space.apps.items() if key not in ("to read", "to write")]
     store = app.app.state.parts.graph.store
     undo = "MATCH (n) OPTIONAL MATCH (n)-[r]->() RETURN elementId(n), properties(n), labels(n)"
