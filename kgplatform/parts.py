@@ -184,7 +184,7 @@ class Parts(Generic[G]):
                 closing.callback(self._open.popitem()[1].closing.close)
 
     def _made(self, folder: Path, whole: G, documents: list[str], progress: Progress) -> _Open[G]:
-        settings, made = _settings_in(folder, self._settings), folder / _MADE
+        settings, made = self._settings.in_home(folder), folder / _MADE
         with _STARTING, ExitStack() as closing, file_lock(folder / _LOCK):
             if read_machine().free < _NEEDED:
                 self.close_idle()
@@ -245,19 +245,13 @@ def stop_unused(settings: Settings, report: Callable[[str], None]) -> bool:
     """Stop the servers of parts that processes left running as they were killed; whether there were any."""
     levels = ["/parts/".join("*" * depth) for depth in range(1, _DEEPEST + 1)]  # a part may be asked for a part, too
     homes = [users.parent for level in levels for users in sorted(settings.parts_folder.glob(f"{level}/{_USERS}"))]
-    running = [home for home in homes if LocalNeo4j(_settings_in(home, settings)).status().running]
+    running = [home for home in homes if LocalNeo4j(settings.in_home(home)).status().running]
     return sum(_left(home, settings, _of_part(report)) for home in running) > 0
 
 
 def _of_part(report: Callable[[str], None]) -> Callable[[str], None]:
     """``report``, told which of the servers a line is of."""
     return lambda line: report(f"Part of the graph: {line}")
-
-
-def _settings_in(folder: Path, settings: Settings) -> Settings:
-    """The settings of the part there, of a graph with ``settings``."""
-    changes = {"home": folder, "workspace": None, "neo4j_uri": None, "neo4j_jars": settings.jar_folder}
-    return settings.model_copy(update=changes)
 
 
 def _left(folder: Path, settings: Settings, report: Callable[[str], None]) -> bool:
@@ -267,7 +261,7 @@ def _left(folder: Path, settings: Settings, report: Callable[[str], None]) -> bo
     with file_lock(folder / _LOCK):  # who begins to use it has this first
         if _is_used(folder):
             return False
-        LocalNeo4j(_settings_in(folder, settings), report).down()
+        LocalNeo4j(settings.in_home(folder), report).down()
         shutil.rmtree(folder / _USERS, ignore_errors=True)  # marks of processes that were killed
         return True
 

@@ -207,6 +207,11 @@ class Settings(BaseSettings):
         """Where the homes of graphs of a part of the documents lie."""
         return self.home_folder / "parts"
 
+    def in_home(self, home: Path) -> Settings:
+        """The same for the managed graph of another home, with the program files that are there already."""
+        changes = {"home": home, "workspace": None, "neo4j_uri": None, "neo4j_jars": self.jar_folder}
+        return self.model_copy(update=changes)
+
     @property
     def calls_at_once(self) -> int:
         """How many language-model calls may be in progress: threads for them."""

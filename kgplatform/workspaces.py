@@ -27,6 +27,8 @@ from kgplatform.parts import stop_unused
 from kgplatform.settings import WORKSPACE_FILE, Settings
 from kgplatform.text import did_you_mean
 
+EVERYWHERE = "*"
+"""Stands for every workspace, as a name and as an id."""
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 
 
@@ -70,8 +72,12 @@ class Workspaces:
         return found.home
 
     def id_of(self, name: str) -> str:
-        """The id of a workspace; ``*``, which stands for all of them, is its own. Raises ``InputError``."""
-        return name if name == "*" else self.get(name).id
+        """The id of a workspace, or ``EVERYWHERE``. Raises ``InputError``."""
+        return name if name == EVERYWHERE else self.get(name).id
+
+    def names(self) -> dict[str, str]:
+        """The names by ids, that of ``EVERYWHERE`` among them."""
+        return {EVERYWHERE: EVERYWHERE} | {each.id: each.name for each in self.all()}
 
     def create(self, name: str) -> Workspace:
         """A new, empty workspace. Raises ``InputError`` for a name that is taken, or cannot be one in an address."""

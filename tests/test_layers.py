@@ -85,7 +85,7 @@ FLAGS_ELSEWHERE = {
     # Flags of Neo4j's own programs, and of pip.
     *("neo4j.config", "exchange.exporter", "errors"),
     # What people read who stand before a server, or in a guide, and are to go to a terminal.
-    *("interfaces.http.app", "interfaces.http.team.host", "interfaces.neo4j_browser.site"),
+    *("interfaces.http.app", "interfaces.neo4j_browser.site"),
 }
 COMMON_WORDS = ("retrieve", "cypher", "fulltext")
 """Readers whose names also mean something else."""

@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 from kgplatform.client import KnowledgeGraph, open_graph
 from kgplatform.errors import BudgetError, InputError
@@ -212,14 +211,8 @@ class Graphs(AbstractContextManager["Graphs"]):
         return "-".join(parts)
 
     def _own_settings(self, name: str, build: Build) -> Settings:
-        changes: dict[str, Any] = {
-            "home": self._folder / name,
-            "workspace": None,
-            "neo4j_jars": self.settings.jar_folder,
-        }
-        if build.passage_tokens is not None:
-            changes["passage_tokens"] = build.passage_tokens
-        return self.settings.model_copy(update=changes)
+        own, tokens = self.settings.in_home(self._folder / name), build.passage_tokens
+        return own if tokens is None else own.model_copy(update={"passage_tokens": tokens})
 
     def _opened(self, name: str, settings: Settings, *, fresh: bool = False) -> KnowledgeGraph:
         if name in self._open:

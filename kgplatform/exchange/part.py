@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import asdict
 from itertools import islice
 from typing import Any
 
@@ -61,7 +60,7 @@ def _grown(store: Store, state: Row, documents: Collection[str]) -> tuple[Schema
     if "schema" not in state:
         return None, ""
     growth = KnownGrowth(store, Schema.from_dict(json.loads(state["schema"])), only=documents)
-    return growth.schema, json.dumps([asdict(each) for each in growth.expansions], ensure_ascii=False)
+    return growth.schema, growth.kept
 
 
 def _node(row: Row, schema: Schema | None) -> Node:

@@ -14,7 +14,7 @@ import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -345,8 +345,7 @@ def _record(tools: Tools) -> None:
 
 def _expansions(tools: Tools) -> str:
     """What the schema has grown by, by what all passages propose: another ingest may have written some meanwhile."""
-    growth = KnownGrowth(tools.store, tools.schema)
-    return json.dumps([asdict(expansion) for expansion in growth.expansions], ensure_ascii=False)
+    return KnownGrowth(tools.store, tools.schema).kept
 
 
 def remove_documents(tools: Tools, documents: Sequence[str], passages: Sequence[str]) -> None:

@@ -102,6 +102,11 @@ class KnownGrowth:
         self._add_known(row["id"] for row in types if seed.lacks(row["kind"], row["name"]))
         self._grow()
 
+    @property
+    def kept(self) -> str:
+        """``expansions`` as the graph keeps them."""
+        return json.dumps([asdict(each) for each in self.expansions], ensure_ascii=False)
+
     def add(self, proposed: Sequence[Proposed]) -> None:
         """Count what passages propose, those of the graph included that propose the same types."""
         if any(proposals for _, _, proposals in proposed):

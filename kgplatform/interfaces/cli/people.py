@@ -36,7 +36,7 @@ def list_(folder: Folder = None, home: Home = None, as_json: AsJson = False) -> 
     from kgplatform.interfaces.cli.show import terminal
 
     workspaces, people = _opened(folder, home)
-    names = {"*": "*"} | {each.id: each.name for each in workspaces.all()}
+    names = workspaces.names()
     users = [(name, ", ".join(groups)) for name, groups in people.users.items()]
     tokens = [(each.id, each.user, each.expires[:10]) for each in people.tokens]
     grants = [

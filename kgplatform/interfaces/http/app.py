@@ -63,6 +63,7 @@ _TAGS = {
     "threads": "Questions and their follow-ups.",
     "jobs": "Long-running work: its progress, and stopping it.",
 }
+ELSEWHERE = "Requests from other sites are refused. --cors ORIGIN allows one."
 _PACKED = 1000
 """Bytes from which an answer is compressed."""
 _GRACE = 10
@@ -132,7 +133,7 @@ def make_app(
         most=limits.body,
         most_at={"/api/documents": limits.upload},
         idle=limits.idle,
-        elsewhere="Requests from other sites are refused. --cors ORIGIN allows one.",
+        elsewhere=ELSEWHERE,
     )
     app.add_middleware(Reporting)
     if origins:

@@ -8,8 +8,8 @@ import pytest
 from command_line import Run
 from doc_pages import commands_of, page
 
-from kgplatform.interfaces.http.team.people import EVERYWHERE, PEOPLE_FILE, Grant, People
-from kgplatform.workspaces import Workspaces
+from kgplatform.interfaces.http.team.people import PEOPLE_FILE, Grant, People
+from kgplatform.workspaces import EVERYWHERE, Workspaces
 
 pytest_plugins = ["command_line"]
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from kgplatform.errors import InputError
-from kgplatform.interfaces.http.team.people import EVERYWHERE, Grant, People, Person, Right
+from kgplatform.interfaces.http.team.people import Grant, People, Person, Right
+from kgplatform.workspaces import EVERYWHERE
 
 ROOT = Grant(EVERYWHERE, "user:root", "admin")
 

@@ -15,7 +15,7 @@ from starlette.responses import RedirectResponse
 from kgplatform.interfaces.http.app import EXPLORER, ExplorerFiles
 from kgplatform.interfaces.http.failures import HANDLERS, HttpRequestError, Reporting, errors
 from kgplatform.interfaces.http.parts import Sent
-from kgplatform.interfaces.http.team.people import EVERYWHERE
+from kgplatform.interfaces.http.team.people import SIGN_IN
 from kgplatform.interfaces.web_server import Json
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class GrantBody(WhoBody):
 def _person(request: Request) -> Person:
     person: Person | None = request.scope.get("kgplatform.person")
     if person is None:
-        raise HttpRequestError(401, "TokenError", "Sign in, or send a token as `Authorization: Bearer TOKEN`.")
+        raise HttpRequestError(401, "TokenError", SIGN_IN)
     return person
 
 
@@ -187,7 +187,7 @@ def _add_people(desk: FastAPI, host: Host) -> None:
             tokens = [
                 {name: getattr(each, name) for name in ("id", "user", "created", "expires")} for each in people.tokens
             ]
-            names = {EVERYWHERE: EVERYWHERE} | {each.id: each.name for each in host.workspaces.all()}
+            names = host.workspaces.names()
             grants = [
                 asdict(each) | {"workspace": names[each.workspace]} for each in people.grants if each.workspace in names
             ]

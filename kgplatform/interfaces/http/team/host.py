@@ -24,15 +24,15 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from kgplatform.errors import InputError, KgError
-from kgplatform.interfaces.http.app import SafeHeaders, make_app
+from kgplatform.interfaces.http.app import ELSEWHERE, SafeHeaders, make_app
 from kgplatform.interfaces.http.failures import FAULT, HttpRequestError, log, report_fault
 from kgplatform.interfaces.http.parts import Limits
-from kgplatform.interfaces.http.team.audit import Audit
-from kgplatform.interfaces.http.team.people import EVERYWHERE, Grant, People, Person, Right, Role
+from kgplatform.interfaces.http.team.audit import AUDIT_FILE, Audit
+from kgplatform.interfaces.http.team.people import SIGN_IN, Grant, People, Person, Right, Role
 from kgplatform.interfaces.http.team.spaces import Spaces
 from kgplatform.interfaces.web_server import API, LOOPBACK, Guard, refusal
 from kgplatform.settings import Settings
-from kgplatform.workspaces import Workspace, Workspaces
+from kgplatform.workspaces import EVERYWHERE, Workspace, Workspaces
 
 SPACE = "/w/"
 _READS = ("GET", "HEAD", "OPTIONS")
@@ -75,7 +75,7 @@ class Host:
         report: Callable[[str], None] = lambda line: None,
     ) -> None:
         self.workspaces, self.people, self.read_only = workspaces, people, read_only
-        self.audit = Audit(workspaces.folder / "audit.jsonl")
+        self.audit = Audit(workspaces.folder / AUDIT_FILE)
         self._token, self._sessions = token, sessions
         self._is_open = token is None and sessions is None and hosts is not None
         self._failures: defaultdict[str, list[float]] = defaultdict(list)
@@ -169,7 +169,7 @@ class Host:
             await self._desk(scope, heard, send)
             return
         if person is None:
-            raise HttpRequestError(401, "TokenError", "Sign in, or send a token as `Authorization: Bearer TOKEN`.")
+            raise HttpRequestError(401, "TokenError", SIGN_IN)
         workspace, right = await asyncio.to_thread(self._right, person, name)
         _check(right, scope["method"], inside)
         async with self.spaces.served(workspace, right) as app:
@@ -264,9 +264,8 @@ def _asked_in(query: bytes) -> str:
 
 def guarded(host: Host, limits: Limits, hosts: Collection[str] | None, origins: Collection[str]) -> ASGIApp:
     """``host`` behind what every server of ours checks of a request, whoever asks."""
-    elsewhere = "Requests from other sites are refused. --cors ORIGIN allows one."
     most = max(limits.upload, limits.body)
-    guard = Guard(host, hosts=hosts, origins=origins, most=most, idle=limits.idle, elsewhere=elsewhere)
+    guard = Guard(host, hosts=hosts, origins=origins, most=most, idle=limits.idle, elsewhere=ELSEWHERE)
     return SafeHeaders(guard, shared=bool(origins))
 
 

@@ -21,23 +21,23 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, get_args
 
 from kgplatform.concurrency.files import file_lock, write_atomically
 from kgplatform.concurrency.system import is_open_to_others
 from kgplatform.errors import InputError
 from kgplatform.neo4j.filters import clauses_of
 from kgplatform.text import did_you_mean, unknown
+from kgplatform.workspaces import EVERYWHERE
 
 Role = Literal["reader", "editor", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
 """Each may do what those before it may."""
-EVERYWHERE = "*"
-"""Stands for every workspace; an admin of these is one of the server: adds people and workspaces."""
 PEOPLE_FILE = "people.json"
 _KINDS = ("user", "group", "claim")
 _NAME = re.compile(r"[^\s.:/\"'\\][^\s:/\"'\\]{0,199}")
-T = TypeVar("T")
+SIGN_IN = "Sign in, or send a token as `Authorization: Bearer TOKEN`."
+"""What is said to whom nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Person:
 
     @property
     def is_admin(self) -> bool:
-        """Whether they may add people and workspaces."""
+        """Whether they are an admin of all workspaces, and so of the server: they add people and workspaces."""
         return any(_is_of_all(each) and self._is(each.who) for each in self.grants)
 
     def _claim(self, name: str) -> Any:

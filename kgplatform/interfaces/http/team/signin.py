@@ -87,7 +87,6 @@ class _Session:
     name: str
     groups: tuple[str, ...]
     claims: Mapping[str, Any]
-    began: float
     used: float
     rotated: float
     ends: float
@@ -106,7 +105,7 @@ class Sessions:
         self._kept = {key: each for key, each in self._kept.items() if self._is_good(each, now)}
         while len(self._kept) >= _MOST:
             del self._kept[next(iter(self._kept))]
-        return self._keep(_Session(name, groups, claims, now, now, now, now + _LONGEST))
+        return self._keep(_Session(name, groups, claims, now, now, now + _LONGEST))
 
     def get(self, number: str) -> _Session | None:
         """The session of a cookie; None where it has ended. It counts as used."""

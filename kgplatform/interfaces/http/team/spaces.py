@@ -176,8 +176,7 @@ class Spaces:
 
     def _opened(self, workspace: Workspace) -> _Space:
         connected = {} if self._settings.model_fields_set & MODEL else saved_model(workspace.home)
-        changes = {"home": workspace.home, "workspace": None, "neo4j_uri": None, **connected}
-        settings = self._settings.model_copy(update={**changes, "neo4j_jars": self._settings.jar_folder})
+        settings = self._settings.in_home(workspace.home).model_copy(update=connected)
         was_running = LocalNeo4j(settings).status().running
         graph = open_graph(settings, self._report)
         try:
