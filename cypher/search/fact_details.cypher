@@ -2,7 +2,7 @@
 // mode: read
 // param $ids: list<string>: fact ids
 // param $places: int: most citations of a fact
-// param $documents: list<string>: ids of the documents to cite; null: all
+// param $passages: list<string>: ids of the passages to cite; null: all
 // returns: facts
 // each: id, text, places
 UNWIND $ids AS id
@@ -12,7 +12,7 @@ RETURN collect([
          f.text,
          COLLECT {
            MATCH (f)-[evidence:FROM_CHUNK]->(c:Chunk)-[:FROM_DOCUMENT]->(d:Document)
-           WHERE $documents IS NULL OR d.id IN $documents
+           WHERE $passages IS NULL OR c.id IN $passages
            RETURN {
              document: d.uri, title: d.name, start: evidence.start, end: evidence.end, page: c.page, passage: c.id,
              found: evidence.found,

@@ -15,15 +15,17 @@ from __future__ import annotations
 import json
 import math
 import re
+import threading
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta, timezone
 from itertools import product
 from typing import Any, NamedTuple
 from urllib.parse import quote
+from weakref import WeakKeyDictionary
 
 from kgplatform.errors import InputError, wrong_value
 from kgplatform.neo4j.metadata import kept_name, value_of
-from kgplatform.neo4j.store import Store
+from kgplatform.neo4j.store import Connection, Store
 from kgplatform.records import METADATA, metadata_name
 from kgplatform.text import clipped, did_you_mean, listed
 
@@ -74,7 +76,7 @@ def documents_where(store: Store, where: Where | None, *, any_name: bool = False
     clauses = [] if where is None else clauses_of(where)
     if not clauses:
         return None
-    found = [str(row["id"]) for row in store.read("search/documents_where", where=clauses)]
+    found = _fitting(store, clauses)
     if any_name or (found and isinstance(where, Mapping)):
         return found
     own = sorted({*_OWN, *_OF_FILE})
@@ -89,6 +91,27 @@ def documents_where(store: Store, where: Where | None, *, any_name: bool = False
                 "where",
             )
     return found
+
+
+_MOST_KEPT = 8
+_kept: WeakKeyDictionary[Connection, tuple[frozenset[str], dict[str, list[str]]]] = WeakKeyDictionary()
+"""Of each database the last change, and the documents that fitted each of the last conditions since."""
+_lock = threading.Lock()
+
+
+def _fitting(store: Store, clauses: list[list[Term]]) -> list[str]:
+    """The ids of the documents that fit, which are compared once as long as nothing changes: each is looked at."""
+    change, asked = store.last_change(), json.dumps(clauses)
+    with _lock:
+        before, known = _kept.get(store.connection, (frozenset[str](), {}))
+    if before != change:
+        known = {}
+    if asked not in known:
+        found = [str(row["id"]) for row in store.read("search/documents_where", where=clauses)]
+        with _lock:
+            known = dict([*known.items(), (asked, found)][-_MOST_KEPT:])
+            _kept[store.connection] = change, known
+    return known[asked]
 
 
 def fitting_documents(store: Store, where: Where | None) -> list[str] | None:

@@ -72,8 +72,8 @@ class Path:
 class Found:
     """Scores of passages and facts by id (higher is better), and the routes that found each.
 
-    ``paths`` and ``communities``, best first, are what led there. ``vector``: the question's. ``documents``: ids of
-    those whose places are shown; None: of all. ``missing``: what the question names and no passage has.
+    ``paths`` and ``communities``, best first, are what led there. ``vector``: the question's. ``cited``: passages
+    that are shown as places of facts; None: all. ``missing``: what the question names and no passage has.
     """
 
     passages: dict[str, float] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class Found:
     paths: Sequence[Path] = ()
     communities: Sequence[FoundCommunity] = ()
     vector: Sequence[float] | None = None
-    documents: Sequence[str] | None = None
+    cited: list[str] | None = None
     missing: tuple[str, ...] | None = None
 
 
@@ -168,7 +168,7 @@ def passages_by_id(store: Store, ids: Sequence[str]) -> dict[str, FoundPassage]:
 
 def facts_by_id(store: Store, ids: Sequence[str]) -> dict[str, FoundFact]:
     """Facts as the store has them now, by id, with the places that state them; without scores."""
-    rows = store.read("search/fact_details", ids=list(ids), places=CITATIONS, documents=None) if ids else []
+    rows = store.read("search/fact_details", ids=list(ids), places=CITATIONS, passages=None) if ids else []
     return {row["id"]: _fact(row, 0.0, ()) for row in rows}
 
 
@@ -191,8 +191,7 @@ def _facts_and_paths(store: Store, found: Found, top_k: int) -> tuple[tuple[Foun
     ids, paths = best(found.facts, top_k), found.paths[:top_k]
     scores = {hop.fact: hop.cosine for path in paths for hop in path.hops} | found.facts
     wanted = list(dict.fromkeys((*ids, *(fact for path in paths for fact in path.facts))))
-    chosen = None if found.documents is None else list(found.documents)
-    rows = store.read("search/fact_details", ids=wanted, places=CITATIONS, documents=chosen)
+    rows = store.read("search/fact_details", ids=wanted, places=CITATIONS, passages=found.cited)
     facts = {
         row["id"]: _fact(row, scores[row["id"]], tuple(sorted(found.fact_routes.get(row["id"], ())))) for row in rows
     }

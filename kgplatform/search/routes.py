@@ -36,6 +36,8 @@ BEST = 50
 """Facts of all of them, beside those that the route ``triple`` finds."""
 HUB = 1000
 """Of a community with more entities than this, and of an entity with more facts, only this many are looked at."""
+_ALL = 2**31 - 1
+"""What a full-text index gives at most."""
 
 
 def passage_route(store: Store, question: Question, top_k: int) -> Found:
@@ -96,9 +98,12 @@ def with_terms(found: Found, terms: Terms, route: str) -> Found:
     return replace(found, passages=passages, passage_routes=routes, missing=terms.missing)
 
 
-def bm25_rows(store: Store, question: Question, count: int) -> list[Row]:
-    """The ``count`` passages that share most with the question by words, each with its BM25."""
-    return store.read("search/bm25", k=count, words=question.words, terms=question.terms, typed=question.typed)
+def bm25_rows(store: Store, question: Question, count: int, documents: Sequence[str] | None = None) -> list[Row]:
+    """The ``count`` passages, all or of ``documents`` (ids), that share most with the question by words, each with its
+    BM25 in the whole graph."""
+    asked = {"words": question.words, "terms": question.terms, "typed": question.typed}
+    chosen = {"most": count, "documents": []} if documents is None else {"most": _ALL, "documents": list(documents)}
+    return store.read("search/bm25", k=count, **asked, **chosen)
 
 
 def dense_route(store: Store, question: Question, top_k: int) -> Found:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, zip_longest
 from typing import Any, NamedTuple, TypeVar
 
@@ -34,6 +36,7 @@ from kgplatform.search.routes import (
     ROUTES,
     Near,
     Terms,
+    bm25_rows,
     communities_near,
     cosine_share,
     dense_in_documents,
@@ -86,7 +89,7 @@ def search(
     else:
         found = all_routes(store, asked, without) if route == "all" else ROUTES[route](store, asked, top_k)
     missing = found.missing if route in ("all", "bm25") else held_terms(store, asked).missing
-    found = keep_types(store, replace(found, vector=asked.vector, documents=documents if within else None), types)
+    found = keep_types(store, replace(found, vector=asked.vector), types)
     passages, facts, paths = look_up(store, found, top_k)
     seconds = round(time.perf_counter() - started, 4)
     return SearchResult(asked.text, passages, facts, seconds, paths, tuple(found.communities), missing=missing)
@@ -168,7 +171,7 @@ def all_routes(store: Store, question: Question, without: Collection[str] = ()) 
         lambda store: [] if "passage" in without else passage_rows(store, question, PASSAGE_SEEDS, bm25),
         lambda store: [] if "triple" in without else fact_rows(store, question, FACT_SEEDS),
         lambda store: (
-            [] if {"entity", "path"} <= set(without) else entity_seeds(store, question, embedded, ENTITY_SEEDS)
+            [] if {"entity", "path"} <= set(without) else entity_seeds(store, question, embedded, 3 * ENTITY_SEEDS)
         ),
         lambda store: (
             store.read("search/named_documents", names=sorted(documents), k=NAMED_PASSAGES, vector=question.vector)
@@ -395,13 +398,20 @@ def _key(item: FoundPassage | FoundFact | FoundPath | FoundCommunity) -> Hashabl
 
 ROUTES_OF_WHOLE = ("community", "entity", "path")
 """Those that walk over the whole graph; the others compare passages and facts."""
+_PARTS = dict.fromkeys(("passage", "hybrid"), ("dense", "bm25")) | {
+    "all": ("dense", "bm25", "stated"),
+    "triple": ("stated",),
+}
+_MOST = 2000
+"""Candidates that an index of the whole graph is asked for; more take longer than to compare all that fit."""
 
 
 def _within(
     store: Store, question: Question, route: str, top_k: int, documents: Sequence[str], without: Collection[str]
 ) -> Found:
     """What ``route`` finds of ``documents`` (ids). The indexes are those of the whole graph and cannot be asked for a
-    part of it, so each passage and fact of these documents is compared: exact, and as long as there are many of them.
+    part of it. So they are asked for so many that about twice as many fit as are wanted; where that is too many, or
+    those near the question are mostly of other documents, each passage and fact of these documents is compared.
 
     ``all``: the ranking of the whole graph's search, as far as it found these documents, merged with that of all their
     passages by meaning and by words; its facts are the nearest by meaning, none ``without`` the route ``triple``.
@@ -410,30 +420,57 @@ def _within(
         return Found()
     if route in ROUTES_OF_WHOLE:
         raise InputError(f"The route {route} uses the whole graph and cannot be limited to some documents.", "where")
-    count = max(top_k + SPARE, NEAREST)
-    chosen = {"documents": list(documents), "k": count}
-    dense = bm25 = walked = facts = Found()
-    parts = {"passage", "triple"} - set(without) if route == "all" else {route}
-    if parts & {"passage", "hybrid", "dense"}:
-        dense = dense_in_documents(store, question, documents, count)
-    if parts & {"passage", "hybrid", "bm25"}:
-        rows = store.read("search/bm25_in_documents", **chosen, words=question.words)
-        bm25 = Found({row["id"]: row["score"] for row in rows}, {}, {row["id"]: {"bm25"} for row in rows})
-    if "triple" in parts:
-        facts = facts_found(store.read("search/facts_in_documents", **chosen, vector=question.vector), "triple")
+    count, chosen = max(top_k + SPARE, NEAREST), frozenset(documents)
+    parts = _PARTS.get(route, (route,))
     if route == "all":
-        walked = all_routes(store, question, without)
-        ids = {
-            row["id"]
-            for row in store.read("search/in_documents", ids=sorted(walked.passages), documents=list(documents))
-        }
-        passages = {id_: score for id_, score in walked.passages.items() if id_ in ids}
-        walked = Found(passages, {}, {id_: by for id_, by in walked.passage_routes.items() if id_ in ids})
-    if route in ("bm25", "dense", "triple"):
-        return {"bm25": bm25, "dense": dense, "triple": facts}[route]
-    routes: dict[str, set[str]] = {}
-    for part in (dense, bm25, walked):
-        for passage, by in part.passage_routes.items():
-            routes.setdefault(passage, set()).update(by)
-    scores = rank_scores(best(part.passages, len(part.passages)) for part in (walked, dense, bm25))
-    return Found(scores, facts.facts, routes, facts.fact_routes)
+        parts = tuple(part for part in parts if ("triple" if part == "stated" else "passage") not in without)
+    among = 2 * count * math.ceil(store.read("search/document_count")[0]["documents"] / len(chosen))
+    asked = (among, None) if among <= _MOST else (count, documents)
+    works: list[Callable[[Store], list[Row]]] = [partial(_nearest, question, part, *asked) for part in parts]
+    walked, terms, near = store.at_once(
+        lambda store: all_routes(store, question, without) if route == "all" else Found(),
+        lambda store: held_terms(store, question) if "bm25" in parts else Terms(),
+        lambda store: store.at_once(*works),
+    )
+    reached = {passage for rows in near for row in rows for passage in row["passages"]}
+    reached.update(walked.passages, *(term.passages for term in terms.held))
+    rows = store.read("search/documents_of", ids=sorted(reached))
+    fitting = {row["id"] for row in rows if row["document"] in chosen}
+    found: dict[str, Found] = {}
+    for part, rows in zip(parts, near, strict=True):
+        kept = _of_passages(rows, fitting)
+        if len(kept) < count and len(rows) == among <= _MOST:
+            kept = _nearest(question, part, count, documents, store)
+            fitting.update(passage for row in kept for passage in row["passages"])
+        found[part] = facts_found(kept[:count], "triple" if part == "stated" else part)
+    facts = found.pop("stated", Found())
+    if route == "triple":
+        return replace(facts, cited=sorted(facts.passages))
+    each = [walked, *found.values()]
+    scores = rank_scores([id_ for id_ in best(part.passages, len(part.passages)) if id_ in fitting] for part in each)
+    if route in found:
+        scores = found[route].passages
+    routes = _routes([part.passage_routes for part in each], scores)
+    merged = Found(scores, facts.facts, routes, facts.fact_routes, cited=sorted(facts.passages))
+    if route not in ("all", "bm25"):
+        return merged
+    held = (replace(term, passages=tuple(sorted(fitting.intersection(term.passages)))) for term in terms.held)
+    terms = replace(terms, held=tuple(term for term in held if term.passages))
+    return with_terms(merged, terms, "passage" if route == "all" else route)
+
+
+def _nearest(question: Question, part: str, count: int, documents: Sequence[str] | None, store: Store) -> list[Row]:
+    """Id, cosine (or BM25) and passages of the best ``count`` passages or facts, of all or of ``documents``."""
+    if part == "bm25":
+        rows = bm25_rows(store, question, count, documents)
+    elif documents is None:
+        rows = store.read(f"search/{part}", k=count, vector=question.vector)
+    else:
+        rows = store.read(f"search/{part}_in_documents", k=count, vector=question.vector, documents=list(documents))
+    return rows if part == "stated" else [{**row, "cosine": row["score"], "passages": [row["id"]]} for row in rows]
+
+
+def _of_passages(rows: Sequence[Row], passages: Set[str]) -> list[Row]:
+    """``rows`` with those of their passages that are among ``passages``, without those that have none."""
+    kept = ({**row, "passages": [each for each in row["passages"] if each in passages]} for row in rows)
+    return [row for row in kept if row["passages"]]

@@ -33,11 +33,11 @@ class Clock:
     server: list[float] = field(default_factory=list)
     parts: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
-    def search(self, question: str) -> None:
+    def search(self, question: str, where: str | None = None) -> None:
         """Time one search; then its embedding alone."""
         before, began = self.processor(), time.perf_counter()
         with trace(self._count):
-            self.graph.search(question)
+            self.graph.search(question, where=where)
         self.seconds.append(time.perf_counter() - began)
         after = self.processor()
         self.python.append(after[0] - before[0])

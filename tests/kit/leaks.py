@@ -38,9 +38,9 @@ _LISTS = (
     *("tree", "communities", "runs", "threads", "jobs", "saved-queries", "openapi.json", "health"),
 )
 _CHANGES = frozenset(
-    ("parameters", "seconds", "seconds_per_call", "graph", "added_at", "addedAt", "browser_url", "created", "id_of_run")
+    ("seconds", "seconds_per_call", "graph", "added_at", "addedAt", "browser_url", "created", "id_of_run")
 )
-"""What may differ: times, which database it is, and which of names that are equally near a step looks up."""
+"""What may differ: times, and which database it is."""
 
 Request = tuple[str, str, dict[str, Any]]
 """Method, path, and what httpx takes beside."""

@@ -1,0 +1,7 @@
+// The documents of some passages.
+// mode: read
+// param $ids: list<string>: passage ids
+// returns: id, document
+UNWIND $ids AS id
+MATCH (c:Chunk {id: id})-[:FROM_DOCUMENT]->(d:Document)
+RETURN id, d.id AS document
