@@ -87,7 +87,9 @@ def documents_where(store: Store, where: Where | None, *, any_name: bool = False
         return found
     for way, name in _named(clauses):
         if name not in found and not store.read("search/documents_where", where=clauses_of({way: name})):
-            raise InputError(f'There is no {way} "{name}" in the graph.{did_you_mean(name, _known(store, way))}', "where")
+            raise InputError(
+                f'There is no {way} "{name}" in the graph.{did_you_mean(name, _known(store, way))}', "where"
+            )
     own = sorted({*_OWN, *_OF_FILE})
     known = [metadata_name(row["name"]) for row in store.read("search/metadata_names")]
     for term in (term for clause in clauses for term in clause if term["property"].startswith(METADATA)):

@@ -266,7 +266,7 @@ def test_of_the_command_values_of_one_name_are_alternatives(documents: Store) ->
     assert found("title=B", "title = 'Annex A'", "type=txt") == ["odd"]
     assert found("tag=annex and tag=sea", "draft=true") == ["old"]
     assert alternatives(["year=1"], ["a"], ["c"]) == ["year=1", 'document in ("a")', 'folder in ("c")']
-    odd = 'says "and" \\ or, \'this\''
+    odd = "says \"and\" \\ or, 'this'"
     (clause,) = clauses_of(alternatives([], [odd, "./b.md"]))
     assert clause[0]["values"] == [odd, str(Path("b.md").absolute())]
     assert found("not author=Orlova", "not author=Verne") == ["new", "none", "odd", "text"]
