@@ -2,6 +2,7 @@
 // and what was read from them; and how many there are. All in one row.
 // mode: read
 // param $text: string: part of the title or the file's address, in lower case; empty for all
+// param $address: string: the same as addresses of files spell it
 // param $sort: string: title, file, added, characters, passages, facts or failed
 // param $descending: bool: whether the last comes first
 // param $skip: int: how many come before the page
@@ -9,11 +10,11 @@
 // returns: total, documents
 RETURN COUNT {
          MATCH (d:Document)
-         WHERE toLower(d.name) CONTAINS $text OR toLower(d.source) CONTAINS $text
+         WHERE toLower(d.name) CONTAINS $text OR any(part IN [$text, $address] WHERE toLower(d.source) CONTAINS part)
        } AS total,
        COLLECT {
          MATCH (d:Document)
-         WHERE toLower(d.name) CONTAINS $text OR toLower(d.source) CONTAINS $text
+         WHERE toLower(d.name) CONTAINS $text OR any(part IN [$text, $address] WHERE toLower(d.source) CONTAINS part)
          WITH d,
               CASE $sort
                 WHEN 'file' THEN toLower(d.source)

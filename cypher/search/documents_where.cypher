@@ -3,7 +3,7 @@
 // is compared with a number, a text with a text: with one that begins with a digit only what does.
 // mode: read
 // param $where: list<map>: lists of terms: property, is, values, number, text, days, not
-// returns: id, uri
+// returns: id, title, source
 MATCH (d:Document)
 WHERE all(clause IN $where WHERE any(term IN clause WHERE term.not <> coalesce(
   any(value IN [] + CASE term.property WHEN 'addedAt' THEN toString(d.addedAt) ELSE d[term.property] END WHERE CASE
@@ -23,5 +23,5 @@ WHERE all(clause IN $where WHERE any(term IN clause WHERE term.not <> coalesce(
         ELSE pair[0] >= pair[1]
       END)
   END), false)))
-RETURN d.id AS id, d.uri AS uri
+RETURN d.id AS id, d.name AS title, d.source AS source
 ORDER BY id

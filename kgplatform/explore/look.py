@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
+from urllib.parse import quote
 
 from kgplatform.concurrency.arguments import checked
 from kgplatform.errors import Code, InputError, coded
@@ -206,7 +207,10 @@ class Look:
         if skip < 0 or limit < 0:
             raise InputError("The page's start and length must be 0 or more.")
         (row,) = self._store.read(
-            "explore/document_page", text=tidy(text).lower(), sort=sort, descending=descending, skip=skip, limit=limit
+            "explore/document_page",
+            text=(part := tidy(text).lower()),
+            address=quote(part, safe="/:").lower(),
+            **{"sort": sort, "descending": descending, "skip": skip, "limit": limit},
         )
         rows = (
             DocumentRow(**{**each, "metadata": metadata_of(each["metadata"]), "failures": tuple(each["failures"])})

@@ -7,7 +7,8 @@ Of a list, one item has to fit. A document without the name fits no comparison, 
 hold for it. A number also fits the text that spells it; true fits "true" and "yes", false "false" and "no". By order,
 numbers are compared as numbers, and texts letter by letter, so ISO 8601 dates by time; a day is all of its hours. A
 name alone holds where there is a value but false. What the platform knows of every document has names, too: ``title``,
-``language``, ``added``, ``folder``, ``file``, ``path`` and ``type``.
+``language``, ``added``, ``folder``, ``file``, ``path`` and ``type``; a ``document`` is named by its title, file, path,
+URI or id.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta, timezone
 from itertools import product
 from typing import Any, NamedTuple
-from urllib.parse import quote
+from urllib.parse import quote, unquote, urlsplit
 from weakref import WeakKeyDictionary
 
 from kgplatform.errors import InputError, wrong_value
@@ -42,9 +43,14 @@ _OF_FILE = {
     "folder": ("CONTAINS", "/{}/", "/"),
     "file": ("ENDS WITH", "/{}", "/"),
     "path": ("ENDS WITH", "/{}", "/"),
+    "document": ("ENDS WITH", "/{}", "/"),
     "type": ("ENDS WITH", ".{}", "."),
 }
 """How the address of a document's file has them; a folder, or a file, may be named with those around it."""
+_NAMES = {"document": ("name", "uri", "id")}
+"""Properties that may be what stands for a document in place of its file."""
+_TO_BE_THERE = ("document", "folder")
+"""What is named here is looked for: a slip of the pen would leave it out unseen."""
 
 _APART = r"\s\"'`=<>!(),;&|“”„«»‘"
 _END = rf"(?![^{_APART}])"
@@ -72,13 +78,20 @@ class _Condition(NamedTuple):
 
 def documents_where(store: Store, where: Where | None, *, any_name: bool = False) -> list[str] | None:
     """The ids of the documents that fit ``where``; None where that is no condition. Raises ``InputError`` for what
-    cannot be asked, and unless ``any_name`` for a name that no document has: in a dictionary where nothing fits."""
+    cannot be asked, and unless ``any_name`` for a name that no document has, and for a document or a folder that is not
+    there: in dictionaries where nothing fits."""
     clauses = [] if where is None else clauses_of(where)
     if not clauses:
         return None
     found = _fitting(store, clauses)
-    if any_name or (found and isinstance(where, Mapping)):
+    given = where if isinstance(where, list | tuple) else [where]
+    if any_name or (found and all(isinstance(each, Mapping) for each in given)):
         return found
+    for way, name in _named(clauses):
+        if name not in found and not store.read("search/documents_where", where=clauses_of({way: name})):
+            raise InputError(
+                f'There is no {way} "{name}" in the graph.{did_you_mean(name, _known(store, way))}', "where"
+            )
     own = sorted({*_OWN, *_OF_FILE})
     known = [metadata_name(row["name"]) for row in store.read("search/metadata_names")]
     for term in (term for clause in clauses for term in clause if term["property"].startswith(METADATA)):
@@ -120,6 +133,21 @@ def fitting_documents(store: Store, where: Where | None) -> list[str] | None:
     if found == []:
         raise none_fits()
     return found
+
+
+def _named(clauses: list[list[Term]]) -> list[tuple[str, str]]:
+    """The documents and folders that something has to be of, each with what it is."""
+    terms = [term for clause in clauses for term in clause if term.get("way") in _TO_BE_THERE and not term["not"]]
+    return list(dict.fromkeys((term["way"], name) for term in terms for name in term["names"]))
+
+
+def _known(store: Store, way: str) -> list[str]:
+    """The titles and files of all documents, or the folders around these."""
+    rows = store.read("search/documents_where", where=[])
+    paths = [unquote(urlsplit(row["source"] or "").path).split("/") for row in rows]
+    if way == "folder":
+        return [name for path in paths for name in path[:-1] if name]
+    return [name for row, path in zip(rows, paths, strict=True) for name in (row["title"], path[-1]) if name]
 
 
 def none_fits() -> InputError:
@@ -180,7 +208,8 @@ def _compared(name: str, sign: str, values: Sequence[Any]) -> _Condition | Term:
                 f"where: give the name of a {name}, not {listed([repr(value) for value in values])}.", "where"
             )
         of_file |= {"is": way, "values": [form.format(part).lower() for part in parts]}
-    return _Condition(False, [term, of_file])
+        of_file |= {"way": name, "names": [str(value) for value in values]}
+    return _Condition(False, [term, of_file, *({**term, "property": each} for each in _NAMES.get(name, ()))])
 
 
 def _forms(value: Any) -> list[Any]:

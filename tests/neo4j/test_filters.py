@@ -3,6 +3,7 @@
 import operator
 import re
 from datetime import date, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -108,7 +109,11 @@ def documents(neo4j_server: Any) -> Any:
         ({"year": [1999, "2024"], "author": "Orlova"}, "many old"),
         ('folder = contracts and type != "pdf"', "odd"),
         ("folder = /data/Contracts and added within '1 week'", "new"),
-        ('folder in ("contracts/2024", "nowhere")', "new"),
+        ({"folder": ["contracts/2024", "nowhere"]}, "new"),
+        ('document in ("Annex A", "b.txt") or document = many', "many new odd"),
+        ({"document": ["old", "none", "gone"]}, "none old"),
+        ([{"document": ["old", "gone"]}], "old"),
+        ("document = contracts/b.txt or (document = odd and not document = nowhere)", "odd"),
         ("file = annex a.pdf or path = '2024/../b.txt' or title = B", "new odd"),
         ({"type": "PDF", "language": ["en", "fr"]}, "new"),
         ("language != en and not folder = data", "many none old text"),
@@ -223,11 +228,14 @@ def test_any_condition_chooses_what_it_says(documents: Store, choice: Choice) ->
         ("x" * 10_001, "10,001 characters; at most 10,000 are allowed"),
         ({"author": {"x": 1}}, "author=.* cannot be used: give a value or a list of values"),
         ({"author": []}, "author=.* cannot be used"),
+        ('document in ("B", "Anex A")', 'There is no document "Anex A" in the graph. Did you mean Annex A'),
+        ({"document": "b.tx"}, 'There is no document "b.tx" in the graph. Did you mean b.txt'),
+        ('folder in ("contracts/2024", "contract")', 'There is no folder "contract" in .* Did you mean contracts'),
         ([5], "it must be a condition, a dictionary or a list of those"),
         ("year > 1 or auther = 'x'", 'No document has metadata "auther". Did you mean author'),
         (
             "Folder = x",
-            'No document has metadata "Folder". Did you mean folder.* the platform adds added, file, folder',
+            'No document has metadata "Folder". Did you mean folder.* the platform adds added, document, file, folder',
         ),
     ],
 )
@@ -238,7 +246,7 @@ def test_what_is_said_of_a_mistake(documents: Store, where: Any, said: str) -> N
 
 @pytest.mark.parametrize("value", ["1٣", "2０２０", "caf\udce9", "9" * 30, "1e99"])
 def test_odd_values_are_texts_or_are_refused(documents: Store, value: str) -> None:
-    for where in (f"year = {value}", f"folder = {value}", {"year": value}, {"folder": value}):
+    for where in (f"year = {value}", f"file = {value}", {"year": value}, {"file": value}):
         try:
             assert documents_where(documents, where) == []
         except InputError as error:
@@ -257,6 +265,10 @@ def test_of_the_command_values_of_one_name_are_alternatives(documents: Store) ->
     assert found("author=Orlova", 'author = "O\'Neill"', "year > 2000") == ["many", "new"]
     assert found("title=B", "title = 'Annex A'", "type=txt") == ["odd"]
     assert found("tag=annex and tag=sea", "draft=true") == ["old"]
+    assert alternatives(["year=1"], ["a"], ["c"]) == ["year=1", 'document in ("a")', 'folder in ("c")']
+    odd = "says \"and\" \\ or, 'this'"
+    (clause,) = clauses_of(alternatives([], [odd, "./b.md"]))
+    assert clause[0]["values"] == [odd, str(Path("b.md").absolute())]
     assert found("not author=Orlova", "not author=Verne") == ["new", "none", "odd", "text"]
     assert alternatives(None) == alternatives([" "]) == []
 

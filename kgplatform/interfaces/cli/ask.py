@@ -19,6 +19,8 @@ from typer.core import TyperCommand
 from kgplatform.errors import BudgetError, InputError, KgError, ModelError, StoppedError
 from kgplatform.interfaces.cli.shared import (
     AsJson,
+    Documents,
+    Folders,
     Home,
     QuestionText,
     Route,
@@ -47,7 +49,7 @@ ReaderOptions = Annotated[
 Keep = Annotated[bool, typer.Option("--keep", help="Save the run in the graph.")]
 
 _QUIT = "/quit"
-_FLAGS = {name: flag(name) for name in ("mode", "answer_style", "route", "top_k")} | {"documents": "--document"}
+_FLAGS = {name: flag(name) for name in ("mode", "answer_style", "route", "top_k")}
 """The options of readers that ``ask`` has flags for."""
 
 
@@ -105,12 +107,10 @@ def ask(
     top_k: Annotated[
         int | None, typer.Option("--top-k", min=1, help="Number of passages, for readers with this option.")
     ] = None,
-    documents: Annotated[
-        list[str] | None,
-        typer.Option("--document", help="Read only this document (readers with this option). May be repeated."),
-    ] = None,
     option: ReaderOptions = None,
     where: Where = None,
+    documents: Documents = None,
+    folders: Folders = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show each step with its Cypher, ready to paste.")] = False,
     keep: Keep = False,
     verify: Verify = False,
@@ -122,13 +122,12 @@ def ask(
     from kgplatform.interfaces.cli.show.answers import failed_json, show_run
     from kgplatform.interfaces.cli.show.terminal import print_json
 
-    flags = {"mode": mode, "answer_style": answer_style, "route": route, "top_k": top_k, "documents": documents}
+    flags = {"mode": mode, "answer_style": answer_style, "route": route, "top_k": top_k}
     try:
         options = reader_options(reader, option, {name: value for name, value in flags.items() if value})
         with connect_to(home, token_budget=token_budget) as graph:
-            asked = partial(
-                graph.ask, question, reader, options=options, where=alternatives(where), keep=keep, verify=verify
-            )
+            only = alternatives(where, documents, folders)
+            asked = partial(graph.ask, question, reader, options=options, where=only, keep=keep, verify=verify)
             told = partial(failed_json, question, trace=trace)
             answer, cost = watched(asked, graph, as_json, lambda *failed: print_json(told(*failed)))
     except InputError as error:
@@ -228,6 +227,8 @@ def chat(
     reader: ReaderName = None,
     option: ReaderOptions = None,
     where: Where = None,
+    documents: Documents = None,
+    folders: Folders = None,
     verify: Verify = False,
     list_: Annotated[bool, typer.Option("--list", help="List the threads and exit.")] = False,
     remove: Annotated[str | None, typer.Option("--remove", metavar="ID", help="Remove this thread.")] = None,
@@ -252,7 +253,8 @@ def chat(
         raise InputError(_told(error, {})) from error
     with connect_to(home, token_budget=token_budget) as graph:
         opened = graph.chat(thread)
-        ask = partial(opened.ask, reader=reader, options=options, where=alternatives(where), verify=verify)
+        only = alternatives(where, documents, folders)
+        ask = partial(opened.ask, reader=reader, options=options, where=only, verify=verify)
         failed = _talk(graph, opened, ask, as_json)
     if failed and not sys.stdin.isatty():  # a person has read it, a script has not
         raise typer.Exit(1)

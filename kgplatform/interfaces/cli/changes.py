@@ -12,6 +12,8 @@ from kgplatform.errors import InputError
 from kgplatform.interfaces.cli.shared import (
     EXTRACTOR_NAMES,
     AsJson,
+    Documents,
+    Folders,
     Home,
     SchemaMode,
     SchemaOption,
@@ -265,6 +267,8 @@ def export(
     path: Annotated[Path, typer.Argument(help="The file to write; for CSV, a folder.", show_default=False)],
     format: FormatName = None,
     where: Where = None,
+    documents: Documents = None,
+    folders: Folders = None,
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
@@ -273,7 +277,8 @@ def export(
 
     try:
         with terminal.ProgressLines() as progress, open_at(home) as graph:
-            report = graph.export(path, format, where=alternatives(where), progress=progress)
+            only = alternatives(where, documents, folders)
+            report = graph.export(path, format, where=only, progress=progress)
     except KeyboardInterrupt:
         note(f"\nStopped. {path} is unchanged.")
         raise typer.Exit(1) from None

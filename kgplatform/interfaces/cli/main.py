@@ -23,6 +23,8 @@ from kgplatform.errors import InputError, KgError
 from kgplatform.interfaces.cli import ask, changes, evaluate, people, serve, workspaces
 from kgplatform.interfaces.cli.shared import (
     AsJson,
+    Documents,
+    Folders,
     Home,
     QuestionText,
     RouteOption,
@@ -205,6 +207,8 @@ def search(
     top_k: TopK = 10,
     facts: Annotated[bool, typer.Option("--facts", help="Show all facts found, not only the relevant ones.")] = False,
     where: Where = None,
+    documents: Documents = None,
+    folders: Folders = None,
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
@@ -212,7 +216,7 @@ def search(
     from kgplatform.interfaces.cli.show import answers, terminal
 
     with terminal.ProgressLines(), connect_to(home) as graph:
-        result = graph.search(question, route=route, top_k=top_k, where=alternatives(where))
+        result = graph.search(question, route=route, top_k=top_k, where=alternatives(where, documents, folders))
     terminal.show(as_json, result, partial(answers.show_search, all_facts=facts))
 
 

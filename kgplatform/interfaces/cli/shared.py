@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Collection, Mapping, Sequence
@@ -70,13 +71,24 @@ Where = Annotated[
         "all hold; several NAME=VALUE with the same name are alternatives.",
     ),
 ]
+Documents = Annotated[
+    list[str] | None,
+    typer.Option("--document", metavar="NAME", help="Only this document: its title, file or path. May be repeated."),
+]
+Folders = Annotated[
+    list[str] | None,
+    typer.Option("--folder", metavar="NAME", help="Only documents in or below this folder. May be repeated."),
+]
 
 
 _EQUALS = re.compile(r"""\s*([\w.-]+|`[^`]+`)\s*=\s*("[^"\\]*"|'[^'\\]*'|[^\s"'()=<>!,;&|][^"()=<>!,;&|]*)""")
 
 
-def alternatives(conditions: Sequence[str] | None) -> list[str]:
-    """``--where`` as conditions that must all hold: ``NAME=VALUE`` with the same name are joined by "or"."""
+def alternatives(
+    conditions: Sequence[str] | None, documents: Sequence[str] | None = None, folders: Sequence[str] | None = None
+) -> list[str]:
+    """``--where``, ``--document`` and ``--folder`` as conditions that must all hold: ``NAME=VALUE`` with the same name,
+    several documents and several folders are joined by "or"."""
     equal: dict[str, list[str]] = {}
     others = []
     for each in conditions or ():
@@ -85,7 +97,16 @@ def alternatives(conditions: Sequence[str] | None) -> list[str]:
             others.append(each)
         else:
             equal.setdefault(found[1].strip("`"), []).append(each)
+    for name, values in (("document", documents), ("folder", folders)):
+        if values:
+            others.append(f"{name} in ({', '.join(map(_quoted, values))})")
     return [*(" or ".join(some) for some in equal.values()), *filter(str.strip, others)]
+
+
+def _quoted(name: str) -> str:
+    """``name`` as a value of a condition; a path that begins at this folder, ``./a.md``, from the root."""
+    whole = os.path.abspath(name) if re.match(r"\.\.?(?:[/\\]|$)", name) else name  # noqa: PTH100  # links stay
+    return '"{}"'.format(re.sub(r'(["\\])', r"\\\1", whole))
 
 
 def known_extractor(name: str | None) -> str | None:

@@ -181,6 +181,13 @@ def test_search_for_programs(ada: Path, run: Run) -> None:
         refused = run("search", "Ada", "--where", where)
         assert (refused.code, said in refused.err) == (2, True)
     found = done.document
+    for only in ("--document=ada", "--document=ada.txt", f"--document={ada}", f"--folder={ada.parent.name}"):
+        assert run("search", "Where was Ada Lovelace born?", "--json", "--top-k", 3, only).document["passages"]
+    missing = {"--document=adas": '"adas" in the graph. Did you mean ada', "--folder=no": 'There is no folder "no" in'}
+    for only, said in missing.items():
+        for command in (["search", "Ada"], ["ask", "Ada"], ["export", ada.parent / "no.jsonl"]):
+            refused = run(*command, "--document=ada", only)
+            assert (refused.code, said in refused.err) == (2, True), refused.err
     assert done.err == ""
     assert set(found) == {"question", "passages", "facts", "seconds", "paths", "communities", "fits", "missing"}
     passage = found["passages"][0]
@@ -327,7 +334,7 @@ def test_cypher(ada: Path, run: Run) -> None:
 
 OPTIONS = {
     "readagent": {
-        "--mode open --option lookup=sequential --option pages=3 --option interim=true --document ada": {
+        "--mode open --option lookup=sequential --option pages=3 --option interim=true --option documents=ada": {
             **{"mode": "open", "lookup": "sequential", "pages": 3, "interim": True}
         },
         "--option by_importance=true --option choices=1866 --option choices=1867 --option window_tokens=3000": {
@@ -363,7 +370,7 @@ def test_options_of_ask_reach_their_reader_with_their_values(
         for line, values in lines.items():
             done = run("ask", "Who?", "--reader", reader, *line.split())
             assert done.code == 0, done.err
-            chosen = {"documents": (document["id"],)} if "--document" in line else {}
+            chosen = {"documents": (document["id"],)} if "documents=" in line else {}
             assert got.pop() == options_for(reader, values | chosen)
     shown = re.sub(r"[\s│]+", " ", run("ask", "--help").out)
     for reader in READERS:

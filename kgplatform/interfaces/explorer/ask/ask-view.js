@@ -25,7 +25,7 @@ export function createView({ stage }) {
     el("label", { for: field, class: "visually-hidden" }, "Question"),
     el("div", { class: "question-box" }, question, go),
     el("p", { id: `${field}-hint`, class: "visually-hidden" }, "Enter asks; Shift+Enter starts a new line."),
-    form.element, only.element);
+    form.element, only.ticked, only.element);
   const fresh = button("plus", "New conversation", begin, { class: "quiet small" });
   const said = el("p", { class: "muted" });
   const head = el("div", { class: "section-head talk-head" }, said, el("span", { class: "spacer" }), fresh);
@@ -126,6 +126,7 @@ export function createView({ stage }) {
   }
 
   function showParameters(parameters) {
+    only.drawTicked();
     const { q, talk: id, thread } = parameters;
     if (thread !== undefined) return resume(thread, () => Conversation.kept(stage, thread), idle);
     if (id !== undefined) return resume(id, () => Conversation.remembered(stage, id), () => (q === undefined ? idle() : offer(parameters)));

@@ -1,8 +1,8 @@
 // Which reader answers, and with which of its options: built from what the server says that each reader takes.
 
 import { about, aboutChanges, get } from "../shared/api.js";
-import { button, el, fill, freshId, icon } from "../shared/dom.js";
-import { duration, readable } from "../shared/format.js";
+import { announce, button, el, fill, freshId, icon } from "../shared/dom.js";
+import { counted, duration, named, readable } from "../shared/format.js";
 import { routeTo } from "../shared/router.js";
 
 /** The choice that answers nothing: passages and facts alone. */
@@ -121,7 +121,14 @@ function inputFor({ type, default: initial, choices, least, most, example }, id)
 
 const isList = (type) => /tuple|list|array/.test(type);
 
-// "Only documents with …": names and values of their metadata, to which a question can be kept.
+// "Only documents with …": names and values of their metadata, and documents by themselves, to which a question can be kept.
+
+const tickedKey = () => `kgplatform.ticked.${about().graph}`;
+
+/** Keep the questions of this tab to these documents ({ id, title }), until that is taken back; none stands for all. */
+export const keepTo = (documents) => sessionStorage.setItem(tickedKey(), JSON.stringify(documents.map(({ id, title }) => ({ id, title }))));
+
+const ticked = () => JSON.parse(sessionStorage.getItem(tickedKey()) ?? "[]");
 
 export class OnlyDocuments {
   /** The names are asked for when it is opened first, and again where the graph has changed since. */
@@ -135,15 +142,26 @@ export class OnlyDocuments {
     this.condition = el("input", { id, type: "text", placeholder: "year >= 1869 and not draft", on: { change: () => this.#tell() } });
     this.written = el("span", { class: "field" }, el("label", { for: id }, "And that fit"), this.condition);
     this.chosen = el("span", {}, "…");
+    this.ticked = el("div", { class: "chips" });
     this.element = el("details", { class: "options only-documents", on: { toggle: () => this.element.open && this.#load() } },
       el("summary", {}, icon("down"), el("span", {}, "Only documents with ", this.chosen)), this.note, this.rows, this.more, this.written);
     aboutChanges.addEventListener("change", () => (this.isOld = true));
   }
 
-  /** What was chosen, and what was written: both must hold. */
+  /** What was ticked, chosen and written: all must hold. */
   get where() {
-    const [chosen, written] = [this.#chosen, this.condition.value.trim()];
-    return [...(Object.keys(chosen).length ? [chosen] : []), ...(written ? [written] : [])];
+    const [chosen, written, ids] = [this.#chosen, this.condition.value.trim(), ticked().map(({ id }) => id)];
+    return [...(ids.length ? [{ document: ids }] : []), ...(Object.keys(chosen).length ? [chosen] : []), ...(written ? [written] : [])];
+  }
+
+  /** The documents that were ticked, which a press takes back. */
+  drawTicked() {
+    const documents = ticked();
+    this.ticked.hidden = !documents.length;
+    const [names, first] = [documents.map(({ title }) => named(title)), documents.slice(0, 1).map(({ title }) => `“${named(title)}”`)];
+    const words = `Only ${documents.length === 1 ? first : counted(documents.length, "document")}`;
+    const remove = () => (keepTo([]), this.drawTicked(), announce("All documents may be used"), this.element.querySelector("summary").focus());
+    fill(this.ticked, button("close", words, remove, { class: "chip", "aria-label": `${words}: remove this limit`, title: names.slice(0, 20).join("\n") }));
   }
 
   /** Of each name that was chosen its values, any of which will do. */

@@ -1,11 +1,16 @@
-// The documents as a table: sorted by any column, page by page, and several at once read again, given gists or removed.
+// The documents as a table: sorted by any column, page by page, and several at once asked about, read again, given gists or
+// removed.
 
 import { about, get, post } from "../shared/api.js";
 import { confirmed } from "../shared/dialogs.js";
 import { announce, button, el, emptyState, failure, fill, freshId, iconButton, loading } from "../shared/dom.js";
-import { count, counted, day, fileOf, moment, named } from "../shared/format.js";
+import { count, counted, day, decoded, fileOf, moment, named } from "../shared/format.js";
+import { navigate } from "../shared/router.js";
+import { keepTo } from "../ask/reader-form.js";
 
 const PAGE = 50;
+/** Of those that are listed so many can be chosen at once. */
+const MOST = 200;
 const PAUSE = 200;
 /** `aside`: left out where the screen is narrow. */
 const COLUMNS = [
@@ -49,7 +54,7 @@ export function documentsTable({ open, onJob }) {
     drawChosen();
     if (!page.total) return fill(list, filter.value ? el("p", { class: "muted" }, "No document has this in its title or file.") : emptyState("document", "No documents yet", "Choose files above. Each statement read from them keeps its place in the text."));
     fill(list, el("div", { class: "table-box document-table", tabindex: "0", role: "region", "aria-label": "Table of documents" }, el("table", {},
-      el("thead", {}, el("tr", {}, mayChange() && el("th", { scope: "col" }, chooseAll()), COLUMNS.map(head), mayChange() && el("th", { scope: "col" }, el("span", { class: "visually-hidden" }, "Remove")))),
+      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, chooseAll()), COLUMNS.map(head), mayChange() && el("th", { scope: "col" }, el("span", { class: "visually-hidden" }, "Remove")))),
       el("tbody", {}, page.documents.map(row)))), pager());
   }
 
@@ -63,14 +68,23 @@ export function documentsTable({ open, onJob }) {
 
   function row(info) {
     const tick = el("input", { type: "checkbox", checked: chosen.has(info.id), "aria-label": `Choose ${named(info.title)}`, on: { change: () => (tick.checked ? chosen.set(info.id, info) : chosen.delete(info.id), drawChosen()) } });
-    return el("tr", {}, mayChange() && el("td", {}, tick),
+    return el("tr", {}, el("td", {}, tick),
       el("th", { scope: "row" }, button(null, named(info.title), () => open(info.id), { class: "link", dir: "auto" })),
-      el("td", { class: "muted aside", dir: "auto", title: fileOf(info.source) }, fileOf(info.source)),
+      el("td", { class: "muted aside", dir: "auto", title: fileOf(info.source) }, placeOf(info.source)),
       el("td", { class: "state" }, stateOf(info)),
       el("td", { class: "number aside" }, count(info.passages)), el("td", { class: "number" }, count(info.facts)),
       el("td", { class: info.failed ? "number warn" : "number", title: info.failures.join(" ") || null }, count(info.failed)),
       el("td", { class: "muted aside", title: moment(info.added_at) }, day(info.added_at)),
       mayChange() && el("td", {}, iconButton("remove", `Remove ${named(info.title)}`, () => remove([info]), { title: "Remove" })));
+  }
+
+  /** A file; its folder lists what lies in it and below. */
+  function placeOf(source) {
+    const [shown, path] = [fileOf(source), /^file:\/\/(.+\/)/s.exec(source)?.[1]];
+    const end = shown.lastIndexOf("/") + 1;
+    if (!path || !end) return shown;
+    const list = () => ((filter.value = decoded(path)), (state.skip = 0), filter.focus(), show());
+    return [button(null, shown.slice(0, end), list, { class: "link", "aria-label": `Folder ${shown.slice(0, end)}`, title: `Only those in ${decoded(path)}` }), shown.slice(end)];
   }
 
   function chooseAll() {
@@ -82,20 +96,32 @@ export function documentsTable({ open, onJob }) {
   }
 
   function pager() {
+    const chooses = button(null, `Choose ${page.total > MOST ? "the first" : "all"} ${count(Math.min(page.total, MOST))} listed`, chooseListed);
     if (page.total <= PAGE) return el("p", { class: "muted" }, counted(page.total, "document"));
     const turn = (skip) => (Object.assign(state, { skip }), show());
     const last = Math.min(page.total, state.skip + PAGE);
     return el("div", { class: "pager" },
       button(null, "Earlier", () => turn(Math.max(0, state.skip - PAGE)), { disabled: !state.skip }),
-      el("span", { class: "muted", role: "status" }, `${count(state.skip + 1)} to ${count(last)} of ${counted(page.total, "document")}`),
+      el("span", { class: "muted", role: "status" }, `${count(state.skip + 1)} to ${count(last)} of ${counted(page.total, "document")}`), chooses,
       button(null, "Later", () => turn(state.skip + PAGE), { disabled: last >= page.total }));
   }
 
+  async function chooseListed() {
+    try {
+      const { documents } = await get(`api/document-page?${new URLSearchParams({ ...state, text: filter.value.trim(), skip: 0, limit: MOST })}`);
+      for (const info of documents) chosen.set(info.id, info);
+      draw();
+    } catch (fault) {
+      fill(problem, failure(fault));
+    }
+  }
+
   function drawChosen() {
-    chosenBar.hidden = !chosen.size || !mayChange();
+    chosenBar.hidden = !chosen.size;
     fill(chosenBar, el("span", { role: "status" }, `${count(chosen.size)} chosen`),
-      button("refresh", "Read again", reread), about().model && button("document", "Make gists", () => work("gist", [...chosen.values()])),
-      button("remove", "Remove", () => remove([...chosen.values()])), button("close", "Choose none", () => (chosen.clear(), draw())));
+      button("send", "Ask about these", () => (keepTo([...chosen.values()]), navigate("ask"))),
+      mayChange() && [button("refresh", "Read again", reread), about().model && button("document", "Make gists", () => work("gist", [...chosen.values()])),
+        button("remove", "Remove", () => remove([...chosen.values()]))], button("close", "Choose none", () => (chosen.clear(), draw())));
   }
 
   async function reread() {

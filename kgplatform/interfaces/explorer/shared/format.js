@@ -63,7 +63,7 @@ export function fileOf(uri) {
   return (folder === "uploads" ? decoded(file.replace(/(%[0-9A-F]?)?%-[0-9a-f]{12}/g, "…")) : `${decoded(folder)}/${file}`) + decoded(part ?? "");
 }
 
-function decoded(name) {
+export function decoded(name) {
   try {
     return decodeURIComponent(name);
   } catch {
