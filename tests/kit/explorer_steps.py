@@ -78,3 +78,10 @@ def _violations(page: Page, part: str, **options: object) -> list[Any]:
     told = {"resultTypes": ["violations"], **options}
     violations: list[Any] = page.evaluate("told => axe.run(...told).then((found) => found.violations)", [part, told])
     return violations
+
+
+def search(page: Page, question: str, route: str) -> None:
+    """Search by ``route``, where the reader that is chosen only searches."""
+    page.get_by_label("Search by").select_option(route)
+    page.get_by_role("textbox", name="Question").fill(question)
+    page.get_by_role("button", name="Search", exact=True).click()

@@ -5,7 +5,7 @@ import re
 from urllib.parse import unquote
 
 import pytest
-from explorer_steps import CLOSING, NOTHING, USAGE, answer_with, answering, ask, put
+from explorer_steps import CLOSING, NOTHING, USAGE, answer_with, answering, ask, put, search
 from model_by_prompt import Prompt
 from playwright.sync_api import Page, expect
 from simulated_readers import reply
@@ -207,12 +207,6 @@ def test_no_character_breaks_the_link_to_neo4j_browser(
     told = written.replace("\\u0026", "&").replace("\\u0023", "#")
     assert told == statement
     assert sample.cypher(written).rows == sample.cypher(statement).rows, "Cypher reads the escapes as the characters"
-
-
-def search(page: Page, question: str, route: str) -> None:
-    page.get_by_label("Search by").select_option(route)
-    page.get_by_role("textbox", name="Question").fill(question)
-    page.get_by_role("button", name="Search", exact=True).click()
 
 
 def test_search_alone_shows_best_sentences_and_folds_away_what_is_off_the_question(

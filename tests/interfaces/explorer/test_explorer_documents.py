@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from explorer_steps import faults_on, put
+from explorer_steps import faults_on, put, search
 from playwright.sync_api import Page, expect
 
 from kgplatform.client import KnowledgeGraph
@@ -137,6 +137,40 @@ def test_a_document_is_removed_after_a_question(
     page.get_by_role("dialog").get_by_role("button", name="Remove", exact=True).click()
     expect(page.get_by_role("heading", name="No documents yet").first).to_be_visible()
     assert kg.documents() == []
+
+
+def test_questions_keep_to_the_documents_that_are_ticked(
+    empty_explorer: str, page: Page, kg: KnowledgeGraph, tmp_path: Path
+) -> None:
+    for name in ("sea/note.txt", "sea/deep (old)/odd & new.txt", "land/note.txt"):
+        file = tmp_path / "files" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f"Robert Halpin commanded the Great Eastern, as {name} says.")
+    kg.ingest(tmp_path / "files", extractor="local")
+    page.goto(f"{empty_explorer}/#/documents")
+    names = page.locator(".document-table tbody th")
+    expect(names).to_have_count(3)
+    page.get_by_role("button", name="Folder deep (old)/").click()
+    expect(names).to_have_text(["odd & new"])
+    page.get_by_label("Filter documents").fill("")
+    page.get_by_role("button", name="Folder sea/").click()
+    expect(names).to_have_count(2)
+    page.get_by_label("Choose all on this page").check()
+    page.get_by_role("button", name="Ask about these").click()
+    limit = page.get_by_role("button", name="Only 2 documents: remove this limit")
+    expect(limit).to_be_visible()
+    page.get_by_label("Reader", exact=True).select_option(label="Search only, no answer")
+    search(page, "Who commanded the Great Eastern?", "all")
+    evidence = page.get_by_role("region", name="Evidence")
+    expect(evidence.last.locator("li.passage")).to_have_count(2)
+    expect(evidence.last).not_to_contain_text("land/note.txt says")
+    search(page, "Who commanded the ship?", "all")
+    expect(evidence).to_have_count(2)
+    expect(evidence.last.locator("li.passage")).to_have_count(2)
+    limit.press("Enter")
+    expect(limit).to_be_hidden()
+    search(page, "Who commanded the Great Eastern?", "all")
+    expect(evidence.last.locator("li.passage")).to_have_count(3)
 
 
 def test_markup_in_documents_stays_text(empty_explorer: str, page: Page, kg: KnowledgeGraph, tmp_path: Path) -> None:
