@@ -1,6 +1,6 @@
 """What a condition costs a search, and what it loses, where a half to a thousandth of the documents fit.
 
-``KGPLATFORM_BENCH_FILTERS``: passages of an invented graph that is measured beside MuSiQue, such as 100000.
+``KGPLATFORM_BENCH_FILTERS``: sizes in passages of invented graphs that are measured beside MuSiQue, such as 100000.
 """
 
 import os
@@ -9,16 +9,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from clocks import Clock
-from data_sets import Data, Place
-from graphs import Graphs
+from data_sets import Place
 from measure import Vectors
-from scale_graphs import grow
+from scale_graphs import EMBEDDER, grow, grow_musique
 from scale_search import embedded
 from tables import Section
 
 from kgplatform import KnowledgeGraph
 
-SIZE = int(os.environ.get("KGPLATFORM_BENCH_FILTERS", "0"))
+SIZES = [int(size) for size in os.environ.get("KGPLATFORM_BENCH_FILTERS", "").split()]
 SHARES = (2, 10, 100, 1000)
 QUESTIONS, WARM_UPS, ROUNDS = 60, 10, 2
 COST_LIMIT, RECALL_LIMIT = 1.3, 99
@@ -43,25 +42,23 @@ class Passages:
     numbers: Vectors
 
 
-def test_filters(section: Callable[[str, str], Section], graphs: Graphs, data: Data, place: Place) -> None:
+def test_filters(section: Callable[[str, str], Section], place: Place) -> None:
     found = section("filters", "Filters: a search with a condition, beside one without")
-    built = graphs.musique()
-    questions = [each.text for each in data.musique_questions()][: QUESTIONS + WARM_UPS]
-    with graphs.open(built.home) as graph:
-        _measure(found, "MuSiQue", graph, lambda: graphs.processor_seconds(built.home), questions)
-    graphs.stop(built.home)
-    if SIZE:
-        grown = grow(place, SIZE)
+    for name, grown in (
+        ("MuSiQue", grow_musique(place)),
+        *((f"{size:,} passages", grow(place, size)) for size in SIZES),
+    ):
+        assert grown is not None, "MuSiQue is not there"
         try:
-            assert grown.corpus is not None
-            asked = [each.text for each in grown.corpus.questions()][: QUESTIONS + WARM_UPS]
+            corpus = grown.corpus
+            questions = grown.questions if corpus is None else [each.text for each in corpus.questions()]
             with grown.open() as graph:
-                _measure(found, f"{grown.counts()['passages']:,} passages", graph, grown.processor, asked)
+                _measure(found, name, graph, grown.processor_seconds, questions[: QUESTIONS + WARM_UPS])
         finally:
             grown.stop()
     found.notes.append(
         f"{QUESTIONS} questions, after {WARM_UPS} to warm up, each with every condition by turns, {ROUNDS} times; "
-        "documents are numbered at random, and a condition asks for the first of them."
+        f"documents are numbered at random, and a condition asks for the first of them. Embedder: {EMBEDDER}."
     )
 
 
