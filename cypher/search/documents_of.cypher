@@ -1,7 +1,8 @@
 // The documents of some passages.
 // mode: read
 // param $ids: list<string>: passage ids
-// returns: id, document
+// returns: passages
+// each: id, document
 UNWIND $ids AS id
 MATCH (c:Chunk {id: id})-[:FROM_DOCUMENT]->(d:Document)
-RETURN id, d.id AS document
+RETURN collect([id, d.id]) AS passages

@@ -76,22 +76,42 @@ class _Condition(NamedTuple):
     parts: Sequence[_Condition | Term]
 
 
+_MOST_KEPT = 8
+_kept: WeakKeyDictionary[Connection, tuple[frozenset[str], dict[str, list[str]]]] = WeakKeyDictionary()
+"""Of each database the last change, and what was found for each of the last conditions since."""
+_lock = threading.Lock()
+
+
 def documents_where(store: Store, where: Where | None, *, any_name: bool = False) -> list[str] | None:
     """The ids of the documents that fit ``where``; None where that is no condition. Raises ``InputError`` for what
     cannot be asked, and unless ``any_name`` for a name that no document has, and for a document or a folder that is not
-    there: in dictionaries where nothing fits."""
+    there: in dictionaries where nothing fits. All documents are compared, once as long as nothing changes."""
     clauses = [] if where is None else clauses_of(where)
     if not clauses:
         return None
-    found = _fitting(store, clauses)
     given = where if isinstance(where, list | tuple) else [where]
-    if any_name or (found and all(isinstance(each, Mapping) for each in given)):
-        return found
+    needs = "none" if any_name else "any" if all(isinstance(each, Mapping) for each in given) else "all"
+    change, asked = store.last_change(), json.dumps([needs, clauses])
+    with _lock:
+        before, known = _kept.get(store.connection, (frozenset[str](), {}))
+    if before != change:
+        known = {}
+    if asked not in known:
+        found = [str(row["id"]) for row in store.read("search/documents_where", where=clauses)]
+        if needs == "all" or (needs == "any" and not found):
+            _check_names(store, clauses, found)
+        known = dict([*known.items(), (asked, found)][-_MOST_KEPT:])
+        with _lock:
+            _kept[store.connection] = change, known
+    return known[asked]
+
+
+def _check_names(store: Store, clauses: list[list[Term]], found: list[str]) -> None:
+    """Raise ``InputError`` for a document, a folder or a name of metadata that is not there."""
     for way, name in _named(clauses):
         if name not in found and not store.read("search/documents_where", where=clauses_of({way: name})):
-            raise InputError(
-                f'There is no {way} "{name}" in the graph.{did_you_mean(name, _known(store, way))}', "where"
-            )
+            meant = did_you_mean(name, _known(store, way))
+            raise InputError(f'There is no {way} "{name}" in the graph.{meant}', "where")
     own = sorted({*_OWN, *_OF_FILE})
     known = [metadata_name(row["name"]) for row in store.read("search/metadata_names")]
     for term in (term for clause in clauses for term in clause if term["property"].startswith(METADATA)):
@@ -103,28 +123,6 @@ def documents_where(store: Store, where: Where | None, *, any_name: bool = False
                 f"{listed([each for each in own if each not in known])}.{quotes}",
                 "where",
             )
-    return found
-
-
-_MOST_KEPT = 8
-_kept: WeakKeyDictionary[Connection, tuple[frozenset[str], dict[str, list[str]]]] = WeakKeyDictionary()
-"""Of each database the last change, and the documents that fitted each of the last conditions since."""
-_lock = threading.Lock()
-
-
-def _fitting(store: Store, clauses: list[list[Term]]) -> list[str]:
-    """The ids of the documents that fit, which are compared once as long as nothing changes: each is looked at."""
-    change, asked = store.last_change(), json.dumps(clauses)
-    with _lock:
-        before, known = _kept.get(store.connection, (frozenset[str](), {}))
-    if before != change:
-        known = {}
-    if asked not in known:
-        found = [str(row["id"]) for row in store.read("search/documents_where", where=clauses)]
-        with _lock:
-            known = dict([*known.items(), (asked, found)][-_MOST_KEPT:])
-            _kept[store.connection] = change, known
-    return known[asked]
 
 
 def fitting_documents(store: Store, where: Where | None) -> list[str] | None:

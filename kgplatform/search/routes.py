@@ -98,12 +98,14 @@ def with_terms(found: Found, terms: Terms, route: str) -> Found:
     return replace(found, passages=passages, passage_routes=routes, missing=terms.missing)
 
 
-def bm25_rows(store: Store, question: Question, count: int, documents: Sequence[str] | None = None) -> list[Row]:
-    """The ``count`` passages, all or of ``documents`` (ids), that share most with the question by words, each with its
-    BM25 in the whole graph."""
+def bm25_rows(
+    store: Store, question: Question, count: int, documents: Sequence[str] = (), among: int | None = None
+) -> list[Row]:
+    """The ``count`` passages that share most with the question by words, each with its BM25; where ``documents`` (ids)
+    are named those of these, ``among`` the best of the whole graph (by default all)."""
     asked = {"words": question.words, "terms": question.terms, "typed": question.typed}
-    chosen = {"most": count, "documents": []} if documents is None else {"most": _ALL, "documents": list(documents)}
-    return store.read("search/bm25", k=count, **asked, **chosen)
+    most = (among or _ALL) if documents else count
+    return store.read("search/bm25", k=count, most=most, documents=list(documents), **asked)
 
 
 def dense_route(store: Store, question: Question, top_k: int) -> Found:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, zip_longest
@@ -424,30 +424,24 @@ def _within(
     parts = _PARTS.get(route, (route,))
     if route == "all":
         parts = tuple(part for part in parts if ("triple" if part == "stated" else "passage") not in without)
-    among = 2 * count * math.ceil(store.read("search/document_count")[0]["documents"] / len(chosen))
-    asked = (among, None) if among <= _MOST else (count, documents)
-    works: list[Callable[[Store], list[Row]]] = [partial(_nearest, question, part, *asked) for part in parts]
+    among = math.ceil(2 * count * store.read("search/document_count")[0]["documents"] / len(chosen)) + 250
+    nearest = partial(_nearest, question, count, documents, among if among <= _MOST else None)
+    works: list[Callable[[Store], Found]] = [partial(nearest, part) for part in parts]
     walked, terms, near = store.at_once(
         lambda store: all_routes(store, question, without) if route == "all" else Found(),
         lambda store: held_terms(store, question) if "bm25" in parts else Terms(),
         lambda store: store.at_once(*works),
     )
-    reached = {passage for rows in near for row in rows for passage in row["passages"]}
-    reached.update(walked.passages, *(term.passages for term in terms.held))
-    rows = store.read("search/documents_of", ids=sorted(reached))
-    fitting = {row["id"] for row in rows if row["document"] in chosen}
-    found: dict[str, Found] = {}
-    for part, rows in zip(parts, near, strict=True):
-        kept = _of_passages(rows, fitting)
-        if len(kept) < count and len(rows) == among <= _MOST:
-            kept = _nearest(question, part, count, documents, store)
-            fitting.update(passage for row in kept for passage in row["passages"])
-        found[part] = facts_found(kept[:count], "triple" if part == "stated" else part)
+    found: dict[str, Found] = dict(zip(parts, near, strict=True))
     facts = found.pop("stated", Found())
     if route == "triple":
         return replace(facts, cited=sorted(facts.passages))
+    reached = sorted({*walked.passages, *chain.from_iterable(term.passages for term in terms.held)})
+    rows = store.read("search/documents_of", ids=reached) if reached else []
+    fitting = {row["id"] for row in rows if row["document"] in chosen}
+    walked = replace(walked, passages={id_: score for id_, score in walked.passages.items() if id_ in fitting})
     each = [walked, *found.values()]
-    scores = rank_scores([id_ for id_ in best(part.passages, len(part.passages)) if id_ in fitting] for part in each)
+    scores = rank_scores(best(part.passages, len(part.passages)) for part in each)
     if route in found:
         scores = found[route].passages
     routes = _routes([part.passage_routes for part in each], scores)
@@ -459,18 +453,20 @@ def _within(
     return with_terms(merged, terms, "passage" if route == "all" else route)
 
 
-def _nearest(question: Question, part: str, count: int, documents: Sequence[str] | None, store: Store) -> list[Row]:
-    """Id, cosine (or BM25) and passages of the best ``count`` passages or facts, of all or of ``documents``."""
+def _nearest(
+    question: Question, count: int, documents: Sequence[str], among: int | None, part: str, store: Store
+) -> Found:
+    """The best ``count`` passages or facts of ``documents`` by ``part``: ``among`` those that are best in the whole
+    graph, if there are so many; else (and for None) each is compared."""
     if part == "bm25":
-        rows = bm25_rows(store, question, count, documents)
-    elif documents is None:
-        rows = store.read(f"search/{part}", k=count, vector=question.vector)
+        rows = bm25_rows(store, question, count, documents, among)
+        if among and len(rows) < count:
+            rows = bm25_rows(store, question, count, documents)
     else:
-        rows = store.read(f"search/{part}_in_documents", k=count, vector=question.vector, documents=list(documents))
-    return rows if part == "stated" else [{**row, "cosine": row["score"], "passages": [row["id"]]} for row in rows]
-
-
-def _of_passages(rows: Sequence[Row], passages: Set[str]) -> list[Row]:
-    """``rows`` with those of their passages that are among ``passages``, without those that have none."""
-    kept = ({**row, "passages": [each for each in row["passages"] if each in passages]} for row in rows)
-    return [row for row in kept if row["passages"]]
+        asked = {"k": count, "vector": question.vector, "documents": list(documents)}
+        rows = store.read(f"search/{part}_among", among=among, **asked) if among else []
+        if len(rows) < count:
+            rows = store.read(f"search/{part}_in_documents", **asked)
+    if part == "stated":
+        return facts_found(rows, "triple")
+    return Found({row["id"]: row["score"] for row in rows}, {}, {row["id"]: {part} for row in rows})
