@@ -2,8 +2,8 @@
 // with values of which one has to fit; nothing fits where there is no such property. By order, what is or spells a number
 // is compared with a number, a text with a text: with one that begins with a digit only what does.
 // mode: read
-// param $where: list<map>: lists of terms: property, is, values, number, text, days, not
-// returns: id, title, source
+// param $where: list<map>: lists of terms: property, is, values, number, text, days, not; way and names are not read here
+// returns: id
 MATCH (d:Document)
 WHERE all(clause IN $where WHERE any(term IN clause WHERE term.not <> coalesce(
   any(value IN [] + CASE term.property WHEN 'addedAt' THEN toString(d.addedAt) ELSE d[term.property] END WHERE CASE
@@ -23,5 +23,5 @@ WHERE all(clause IN $where WHERE any(term IN clause WHERE term.not <> coalesce(
         ELSE pair[0] >= pair[1]
       END)
   END), false)))
-RETURN d.id AS id, d.name AS title, d.source AS source
+RETURN d.id AS id
 ORDER BY id

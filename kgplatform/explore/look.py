@@ -206,11 +206,10 @@ class Look:
             raise InputError(unknown("order", sort, ORDERS))
         if skip < 0 or limit < 0:
             raise InputError("The page's start and length must be 0 or more.")
+        part = tidy(text).lower()
+        parts = {"text": part, "address": quote(part, safe="/:").lower()}
         (row,) = self._store.read(
-            "explore/document_page",
-            text=(part := tidy(text).lower()),
-            address=quote(part, safe="/:").lower(),
-            **{"sort": sort, "descending": descending, "skip": skip, "limit": limit},
+            "explore/document_page", **parts, sort=sort, descending=descending, skip=skip, limit=limit
         )
         rows = (
             DocumentRow(**{**each, "metadata": metadata_of(each["metadata"]), "failures": tuple(each["failures"])})

@@ -35,7 +35,7 @@ Where = str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]]
 Term = dict[str, Any]
 """``property``; ``is``: "=", "<", "<=", ">", ">=", "HAS", "CONTAINS" or "ENDS WITH"; ``values``, of which one has to
 fit, or the ``number`` or ``text`` to be ordered by; ``days``: values that stand for all hours of a day; ``not``: that
-none may."""
+none may. What is compared with the address of a file has the name of its ``way``, and the ``names`` asked for."""
 
 _OWN = {"title": "name", "language": "language", "added": "addedAt"}
 """Properties of documents that are no metadata, by the names that people ask for."""
@@ -141,7 +141,7 @@ def _named(clauses: list[list[Term]]) -> list[tuple[str, str]]:
 
 def _known(store: Store, way: str) -> list[str]:
     """The titles and files of all documents, or the folders around these."""
-    rows = store.read("search/documents_where", where=[])
+    rows = store.read("search/document_names")
     paths = [unquote(urlsplit(row["source"] or "").path).split("/") for row in rows]
     if way == "folder":
         return [name for path in paths for name in path[:-1] if name]

@@ -69,7 +69,7 @@ def passages_found(rows: list[Row], share: float) -> Found:
 
 def bm25_route(store: Store, question: Question, top_k: int) -> Found:
     """Passages by words alone: the baseline of papers, no part of ``all`` (GraphReader, section 4.1)."""
-    found = _scored(bm25_rows(store, question, max(top_k, NEAREST)), "bm25")
+    found = scored(bm25_rows(store, question, max(top_k, NEAREST)), "bm25")
     return with_terms(found, held_terms(store, question), "bm25")
 
 
@@ -111,7 +111,7 @@ def bm25_rows(
 def dense_route(store: Store, question: Question, top_k: int) -> Found:
     """Passages by meaning alone: the other baseline of papers, no part of ``all``."""
     rows = store.read("search/dense", k=max(top_k, NEAREST), vector=question.vector)
-    return _scored(rows, "dense")
+    return scored(rows, "dense")
 
 
 def hybrid_route(store: Store, question: Question, top_k: int) -> Found:
@@ -121,13 +121,8 @@ def hybrid_route(store: Store, question: Question, top_k: int) -> Found:
     return Found(scores, {}, {id_: {"hybrid"} for id_ in scores})
 
 
-def dense_in_documents(store: Store, question: Question, documents: Sequence[str], top_k: int) -> Found:
-    """Passages of ``documents`` (ids) by meaning alone."""
-    rows = store.read("search/dense_in_documents", documents=list(documents), k=top_k, vector=question.vector)
-    return _scored(rows, "dense")
-
-
-def _scored(rows: list[Row], route: str) -> Found:
+def scored(rows: list[Row], route: str) -> Found:
+    """Scores of rows of passages with an id and a score."""
     return Found({row["id"]: row["score"] for row in rows}, {}, {row["id"]: {route} for row in rows})
 
 

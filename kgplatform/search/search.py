@@ -39,7 +39,6 @@ from kgplatform.search.routes import (
     bm25_rows,
     communities_near,
     cosine_share,
-    dense_in_documents,
     entity_seeds,
     fact_rows,
     facts_about,
@@ -47,6 +46,7 @@ from kgplatform.search.routes import (
     passage_rows,
     passages_found,
     path_found,
+    scored,
     walk,
     with_terms,
 )
@@ -85,7 +85,7 @@ def search(
     if within:
         found = _within(store, asked, route, top_k, documents, without)
     elif documents:
-        found = dense_in_documents(store, asked, documents, top_k + SPARE)
+        found = _nearest(asked, top_k + SPARE, documents, None, "dense", store)
     else:
         found = all_routes(store, asked, without) if route == "all" else ROUTES[route](store, asked, top_k)
     missing = found.missing if route in ("all", "bm25") else held_terms(store, asked).missing
@@ -152,6 +152,11 @@ PATH_FACTS = 5
 
 
 def all_routes(store: Store, question: Question, without: Collection[str] = ()) -> Found:
+    """What ``_walked`` found, with what the question names, as it was typed, in its places."""
+    return with_terms(*_walked(store, question, without), "passage")
+
+
+def _walked(store: Store, question: Question, without: Collection[str]) -> tuple[Found, Terms]:
     """Scores by the tempered personalised PageRank (docs/explanation/retrieval.md), for all that any route found.
     Routes ``without`` take no part, nor does ``community`` where the graph has no finished tree."""
     vector, words = store.at_once(
@@ -204,7 +209,7 @@ def all_routes(store: Store, question: Question, without: Collection[str] = ()) 
         _routes([part.fact_routes for part in parts], fact_scores),
         vector=vector,
     )
-    return with_terms(found, terms, "passage")
+    return found, terms
 
 
 class _Entity(NamedTuple):
@@ -427,15 +432,18 @@ def _within(
     among = math.ceil(2 * count * store.read("search/document_count")[0]["documents"] / len(chosen)) + 250
     nearest = partial(_nearest, question, count, documents, among if among <= _MOST else None)
     works: list[Callable[[Store], Found]] = [partial(nearest, part) for part in parts]
-    walked, terms, near = store.at_once(
-        lambda store: all_routes(store, question, without) if route == "all" else Found(),
-        lambda store: held_terms(store, question) if "bm25" in parts else Terms(),
-        lambda store: store.at_once(*works),
-    )
+
+    def of_all(store: Store) -> tuple[Found, Terms]:
+        if route == "all":
+            return _walked(store, question, without)
+        return Found(), held_terms(store, question) if route == "bm25" else Terms()
+
+    (walked, terms), *near = store.at_once(of_all, *works)
     found: dict[str, Found] = dict(zip(parts, near, strict=True))
     facts = found.pop("stated", Found())
     if route == "triple":
         return replace(facts, cited=sorted(facts.passages))
+    walked = with_terms(walked, terms, "passage") if route == "all" else walked
     reached = sorted({*walked.passages, *chain.from_iterable(term.passages for term in terms.held)})
     rows = store.read("search/documents_of", ids=reached) if reached else []
     fitting = {row["id"] for row in rows if row["document"] in chosen}
@@ -469,4 +477,4 @@ def _nearest(
             rows = store.read(f"search/{part}_in_documents", **asked)
     if part == "stated":
         return facts_found(rows, "triple")
-    return Found({row["id"]: row["score"] for row in rows}, {}, {row["id"]: {part} for row in rows})
+    return scored(rows, part)

@@ -69,7 +69,6 @@ def _measure(
     processor: Callable[[], tuple[float, float]],
     questions: Sequence[str],
 ) -> None:
-    graph.cypher("CREATE INDEX bench_number IF NOT EXISTS FOR (d:Document) ON d.meta_number", write=True)
     graph.cypher(_NUMBERED, write=True, timeout=600)
     passages = _passages(graph)
     documents = int(passages.numbers.max()) + 1

@@ -96,8 +96,8 @@ export function documentsTable({ open, onJob }) {
   }
 
   function pager() {
-    const chooses = button(null, `Choose ${page.total > MOST ? "the first" : "all"} ${count(Math.min(page.total, MOST))} listed`, chooseListed);
     if (page.total <= PAGE) return el("p", { class: "muted" }, counted(page.total, "document"));
+    const chooses = button(null, `Choose ${page.total > MOST ? "the first" : "all"} ${count(Math.min(page.total, MOST))} listed`, chooseListed);
     const turn = (skip) => (Object.assign(state, { skip }), show());
     const last = Math.min(page.total, state.skip + PAGE);
     return el("div", { class: "pager" },
