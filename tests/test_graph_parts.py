@@ -11,11 +11,12 @@ from typing import Any
 import anyio
 import pytest
 from command_line import Run
-from conftest import DIMENSION, wipe
+from conftest import DIMENSION, settings_at, wipe
 from event_loops import in_own_thread
 from graph_state import snapshot
 from read_sentences import SentenceReader, corpus
 from simulated_readers import reply
+from teams import quick_servers_of
 
 from kgplatform.aio import AsyncKnowledgeGraph
 from kgplatform.client import KnowledgeGraph
@@ -23,8 +24,8 @@ from kgplatform.concurrency.threads import Stop
 from kgplatform.errors import InputError
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.server import LocalNeo4j
-from kgplatform.neo4j.store import Store
-from kgplatform.parts import MOST_OPEN, stop_unused
+from kgplatform.neo4j.store import Connection, Store
+from kgplatform.parts import stop_unused
 from kgplatform.readers.readers import READERS
 from kgplatform.search.search import SEARCHES
 from kgplatform.settings import Settings
@@ -35,14 +36,21 @@ pytest_plugins = ["command_line"]
 QUESTIONS = ("Who founded the Acme Works?", "Where is Mercury moored?", "What is the motto of Ada Lovelace?")
 
 
-@pytest.fixture
-def whole(store: Store, settings: Settings, quick_servers: None) -> Iterator[KnowledgeGraph]:
-    """A graph of eight documents, with a tree, whose parts are gone at the end."""
-    with KnowledgeGraph(
-        store, settings, embedder=HashEmbedder(DIMENSION), chat=ScriptedChat(lambda messages: reply(messages))
-    ) as graph:
-        build(graph, range(8))
-        yield graph
+@pytest.fixture(scope="module")
+def whole(
+    neo4j_server: Connection, quick_java: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[KnowledgeGraph]:
+    """A graph of eight documents, with a tree, for all tests here: a part of it that one has made others find."""
+    with quick_servers_of(quick_java), OpenAIServer(reply) as server:
+        home = tmp_path_factory.mktemp("whole")
+        with opened(neo4j_server, settings_at(neo4j_server, home, openai_base_url=server.base_url)) as graph:
+            build(graph, range(8))
+            yield graph
+
+
+def opened(connection: Connection, settings: Settings, **chat: Any) -> KnowledgeGraph:
+    """One more of the same graph, as another process has it."""
+    return KnowledgeGraph(Store(connection), settings, embedder=HashEmbedder(DIMENSION), **chat)
 
 
 def build(graph: KnowledgeGraph, chosen: Any) -> None:
@@ -72,7 +80,104 @@ def told(graph: KnowledgeGraph) -> dict[str, Any]:
     return found
 
 
-def test_it_answers_as_a_graph_of_its_documents(whole: KnowledgeGraph, tmp_path: Path) -> None:
+def running(settings: Settings) -> list[str]:
+    """The names of the parts that have a server now."""
+    homes = sorted(settings.parts_folder.iterdir())
+    servers = [LocalNeo4j(settings.model_copy(update={"home": home})) for home in homes]
+    return [home.name for home, server in zip(homes, servers, strict=True) if server.status().running]
+
+
+def test_servers_run_only_while_they_are_used(whole: KnowledgeGraph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kgplatform.parts.MOST_OPEN", 1)
+    connection, settings = whole.store.connection, whole.settings
+    with opened(connection, settings) as one, opened(connection, settings) as other:
+        for number in (0, 1):
+            with one.part(f"number = {number}") as part:
+                assert part.settings.home_folder.name in running(settings)
+        assert len(running(settings)) == 1
+        with other.part("number = 1") as part, one.part("number = 1") as same:
+            last = part.settings.home_folder
+            assert same.settings.home_folder == last
+        one.close()
+        assert running(settings) == [last.name], "the other one uses it"
+    assert running(settings) == []
+
+
+HOLD = """
+import sys
+import kgplatform
+with kgplatform.connect() as kg, kg.part("number = 1"):
+    print("open", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_down_stops_those_that_a_killed_process_left(
+    whole: KnowledgeGraph, run: Run, at_server: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = whole.settings
+    monkeypatch.setenv("KGPLATFORM_HOME", str(settings.home_folder))
+    monkeypatch.setenv("OPENAI_BASE_URL", settings.openai_base_url or "")
+
+    async def titles() -> list[str]:
+        async with AsyncKnowledgeGraph(whole).part("number = 0") as part:
+            return [info.title for info in await part.documents()]
+
+    assert in_own_thread(lambda: anyio.run(titles)) == ["Note 0"]
+    (used,) = running(settings)
+    pipe = subprocess.PIPE
+    with subprocess.Popen([sys.executable, "-c", HOLD], stdin=pipe, stdout=pipe, text=True) as child:
+        assert child.stdout is not None and child.stdout.readline() == "open\n"
+        assert not stop_unused(settings, print)
+        assert len(running(settings)) == 2
+        child.kill()
+    assert run("down").out == "Neo4j is stopped.\n"
+    assert running(settings) == [used]
+    assert run("down").out == "Neo4j was not running.\n"
+
+
+def test_its_models_are_those_of_whoever_asks(whole: KnowledgeGraph) -> None:
+    """Who stops takes them from nobody else, and each piece of work counts what it spends."""
+    stop, work = Stop(), whole.within()
+    assert whole.within(stop).ask(QUESTIONS[0], "global", where="number = 1").text
+    stop.set()
+    answer = work.ask(QUESTIONS[1], "global", where="number = 1")
+    assert answer.usage.calls and work.ledger.total == answer.usage
+
+
+def test_it_is_kept_until_what_it_is_made_of_changes(whole: KnowledgeGraph) -> None:
+    texts = corpus(random.Random(48), 8)
+    with whole.part("number = 1") as part:
+        first = part.settings.home_folder
+        made = (first / "made").stat().st_mtime_ns
+    with whole.part(["number = 1 and number < 5"]) as again:
+        assert again.settings.home_folder == first, "the same documents"
+        assert (first / "made").stat().st_mtime_ns == made, "it was open"
+    whole.ingest(replace(texts[1], text=texts[1].text + " " + texts[5].text), extractor=SentenceReader())
+    with whole.part("number = 1") as part:
+        assert part.settings.home_folder != first
+        assert [each.title for each in part.documents()] == ["Note 1"]
+    with whole.part("number = 0") as part:
+        only = part.settings.home_folder
+    whole.remove("note-1")
+    with whole.part("number < 2") as part:
+        assert part.settings.home_folder == only, "nothing else is left of it"
+    whole.remove("note-0")
+    with pytest.raises(InputError, match="No document fits"), whole.part("number < 2"):
+        pass
+
+
+@pytest.fixture
+def one_by_one(whole: KnowledgeGraph) -> Iterator[KnowledgeGraph]:
+    """The same graph with a model whose calls are traced in the order in which they were made."""
+    chat = ScriptedChat(lambda messages: reply(messages))
+    with opened(whole.store.connection, whole.settings, chat=chat) as graph:
+        build(graph, range(8))
+        yield graph
+
+
+def test_it_answers_as_a_graph_of_its_documents(one_by_one: KnowledgeGraph, tmp_path: Path) -> None:
+    whole = one_by_one
     with whole.part("half") as part:
         assert part.database_id() != whole.database_id()
         answers, state = told(part), snapshot(part.store)
@@ -92,88 +197,3 @@ def test_it_answers_as_a_graph_of_its_documents(whole: KnowledgeGraph, tmp_path:
     assert state == snapshot(whole.store)
     assert replace(through[0], seconds=0) == alone[f"community: {QUESTIONS[0]}"]
     assert through[1].text == alone["reader global"][0]
-
-
-def test_it_is_kept_until_what_it_is_made_of_changes(whole: KnowledgeGraph, tmp_path: Path) -> None:
-    texts = corpus(random.Random(48), 8)
-    with whole.part("number < 2") as part:
-        first = part.settings.home_folder
-        made = (first / "made").stat().st_mtime_ns
-    with whole.part(["number = 0 or number = 1"]) as again:
-        assert again.settings.home_folder == first, "the same documents"
-        assert (first / "made").stat().st_mtime_ns == made, "it was open"
-    whole.ingest(replace(texts[1], text=texts[1].text + " " + texts[5].text), extractor=SentenceReader())
-    with whole.part("number < 2") as part:
-        assert part.settings.home_folder != first
-        assert part.look.counts()["Document"] == 2
-    whole.remove("note-1")
-    with whole.part("number < 2") as part:
-        assert [each.title for each in part.documents()] == ["Note 0"]
-    whole.remove("note-0")
-    with pytest.raises(InputError, match="No document fits"), whole.part("number < 2"):
-        pass
-
-
-def running(settings: Settings) -> list[str]:
-    """The names of the parts that have a server now."""
-    homes = sorted(settings.parts_folder.iterdir())
-    servers = [LocalNeo4j(settings.model_copy(update={"home": home})) for home in homes]
-    return [home.name for home, server in zip(homes, servers, strict=True) if server.status().running]
-
-
-def test_servers_run_only_while_they_are_used(whole: KnowledgeGraph, store: Store, settings: Settings) -> None:
-    for number in range(MOST_OPEN + 1):
-        with whole.part(f"number = {number}") as part:
-            assert part.settings.home_folder.name in running(settings)
-    assert len(running(settings)) == MOST_OPEN
-    with KnowledgeGraph(
-        Store(store.connection), settings, embedder=HashEmbedder(DIMENSION), chat=whole.language_model
-    ) as other:
-        with other.part("number = 3") as part, whole.part("number = 3") as same:
-            last = part.settings.home_folder
-            assert same.settings.home_folder == last
-        whole.close()
-        assert running(settings) == [last.name], "the other one uses it"
-    assert running(settings) == []
-
-
-HOLD = """
-import sys
-import kgplatform
-with kgplatform.connect() as kg, kg.part("number = 1"):
-    print("open", flush=True)
-    sys.stdin.read()
-"""
-
-
-def test_down_stops_those_that_a_killed_process_left(
-    whole: KnowledgeGraph, settings: Settings, run: Run, at_server: None
-) -> None:
-    async def opened() -> list[str]:
-        async with AsyncKnowledgeGraph(whole).part("number = 2") as part:
-            return [info.title for info in await part.documents()]
-
-    assert in_own_thread(lambda: anyio.run(opened)) == ["Note 2"]
-    (used,) = running(settings)
-    pipe = subprocess.PIPE
-    with subprocess.Popen([sys.executable, "-c", HOLD], stdin=pipe, stdout=pipe, text=True) as child:
-        assert child.stdout is not None and child.stdout.readline() == "open\n"
-        assert not stop_unused(settings, print)
-        assert len(running(settings)) == 2
-        child.kill()
-    assert run("down").out == "Neo4j is stopped.\n"
-    assert running(settings) == [used]
-    assert run("down").out == "Neo4j was not running.\n"
-
-
-def test_its_models_are_those_of_whoever_asks(store: Store, settings: Settings, quick_servers: None) -> None:
-    """Who stops takes them from nobody else, and each piece of work counts what it spends."""
-    with OpenAIServer(reply) as server:
-        settings = settings.model_copy(update={"openai_base_url": server.base_url})
-        with KnowledgeGraph(store, settings, embedder=HashEmbedder(DIMENSION)) as graph:
-            build(graph, range(4))
-            stop, work = Stop(), graph.within()
-            assert graph.within(stop).ask(QUESTIONS[0], "global", where="number = 1").text
-            stop.set()
-            answer = work.ask(QUESTIONS[1], "global", where="number = 1")
-            assert answer.usage.calls and work.ledger.total == answer.usage
