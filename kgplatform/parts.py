@@ -15,6 +15,7 @@ open.
 from __future__ import annotations
 
 import json
+import secrets
 import shutil
 import tempfile
 import threading
@@ -241,11 +242,16 @@ def _copy(whole: Graph, part: Graph, documents: list[str], progress: Progress) -
         part.build_tree(method=state["treeMethod"], progress=progress)
 
 
-def stop_unused(settings: Settings, report: Callable[[str], None]) -> bool:
-    """Stop the servers of parts that processes left running as they were killed; whether there were any."""
+def stop_unused(settings: Settings, report: Callable[[str], None], *, used: bool = False) -> bool:
+    """Stop the servers of parts that processes left running as they were killed, and with ``used`` those that a process
+    uses now, too; whether there were any."""
     levels = ["/parts/".join("*" * depth) for depth in range(1, _DEEPEST + 1)]  # a part may be asked for a part, too
     homes = [users.parent for level in levels for users in sorted(settings.parts_folder.glob(f"{level}/{_USERS}"))]
     running = [home for home in homes if LocalNeo4j(settings.in_home(home)).status().running]
+    if used:
+        for home in running:
+            LocalNeo4j(settings.in_home(home), _of_part(report)).down()
+        return bool(running)
     return sum(_left(home, settings, _of_part(report)) for home in running) > 0
 
 
@@ -256,6 +262,8 @@ def _of_part(report: Callable[[str], None]) -> Callable[[str], None]:
 
 def _left(folder: Path, settings: Settings, report: Callable[[str], None]) -> bool:
     """Stop the server of a part, unless some process uses it; whether none does."""
+    if not folder.exists():  # another process has renamed or removed the home
+        return True
     if _is_used(folder):
         return False
     with file_lock(folder / _LOCK):  # who begins to use it has this first
@@ -271,8 +279,12 @@ def _used(folder: Path) -> Iterator[None]:
     """Tell other processes that this one uses the part, whose lock it has."""
     users = folder / _USERS
     users.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=users) as mark, file_lock(Path(mark.name)):
-        yield
+    mark = users / secrets.token_hex(8)
+    try:
+        with file_lock(mark):
+            yield
+    finally:
+        mark.unlink(missing_ok=True)  # the home may have been renamed
 
 
 def _is_used(folder: Path) -> bool:

@@ -142,5 +142,5 @@ class Workspaces:
 
     def _stop(self, workspace: Workspace) -> None:
         settings = Settings(home=workspace.home, workspace=None)
-        stop_unused(settings, lambda line: None)
+        stop_unused(settings, lambda line: None, used=True)
         LocalNeo4j(settings).down()

@@ -91,14 +91,14 @@ class Jobs:
         self._at = graph, uploads
         self.queue = queue
         self._works = works
-        self._sweep = partial(end_abandoned, graph, uploads)
         self._most = at_once + waiting
         self._at_once = at_once
         self._running: dict[str, _Running] = {}
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
         self._wake = threading.Event()
-        self._closed = threading.Event()
+        self._closed = Stop()
+        self._sweep = partial(end_abandoned, graph.within(self._closed), uploads)
 
     def start(self) -> None:
         """Remove what an earlier server left that no job needs, and begin to look for jobs."""
@@ -108,7 +108,7 @@ class Jobs:
     def add(self, kind: str, parameters: dict[str, Any], files: Files | None = None) -> Job:
         """Queue a job. Raises ``HttpRequestError`` if too many wait."""
         job = None
-        if not self._closed.is_set():
+        if not self._closed.is_set:
             alone = self._works[kind].alone
             job = self.queue.add(kind, parameters, alone=alone, most=self._most, files=files)
         if job is None:
@@ -119,7 +119,7 @@ class Jobs:
     def check(self) -> Load:
         """What waits and runs. Raises ``HttpRequestError`` (429) if too many do."""
         load = self.queue.load()
-        if self._closed.is_set() or load.jobs >= self._most:
+        if self._closed.is_set or load.jobs >= self._most:
             raise busy(_TOO_MANY)
         return load
 
@@ -186,20 +186,24 @@ class Jobs:
 
     def _look(self) -> None:
         swept = time.monotonic()
-        while not self._closed.is_set():
+        # Who closes must not wait for a database that is gone.
+        queue = replace(self.queue, store=self.queue.store.within(self._closed))
+        while not self._closed.is_set:
             try:
-                while not self._closed.is_set() and len(self._running) < self._at_once:  # as many as can run now
-                    if (claim := self.queue.claim()) is None:
+                while not self._closed.is_set and len(self._running) < self._at_once:  # as many as can run now
+                    if (claim := queue.claim()) is None:
                         break
                     held = _Running(claim)
                     with self._lock:
                         self._running[claim.job.id] = held
-                        if self._closed.is_set():
+                        if self._closed.is_set:
                             held.stop.set()
                     self._spawn(partial(self._run, held), "kgplatform-job")
                 if time.monotonic() - swept > _SWEEP_EVERY:
                     self._sweep()
                     swept = time.monotonic()
+            except StoppedError:
+                return
             except KgError as error:  # the database may come back
                 log.warning("cannot accept jobs: %s", error)
             except Exception as error:  # noqa: BLE001 - whatever it is, the jobs that come must not wait for ever

@@ -27,17 +27,6 @@ OPEN = [
         "Jean Valjean worked for the Acme Works. He was born in Faverolles.", "Staff", id="staff", metadata={"level": 2}
     ),
 ]
-SECRETS = (
-    "Zenobia Quillfeather",
-    "Quillfeather",
-    "Xanadu Vault",
-    "Xanadu",
-    "4711983",
-    "Operation Nightjar",
-    "Nightjar",
-    "nightjar-id",
-    "codeword",
-)
 CLOSED = Text(
     "Zenobia Quillfeather founded the Xanadu Vault in 1977. Ada Lovelace met Zenobia Quillfeather in Xanadu. "
     "The Acme Works paid 4711983 dollars for it. Jean Valjean was born in Xanadu.",
@@ -79,44 +68,10 @@ def test_people_see_the_workspaces_that_they_are_in(served: Team) -> None:
             assert nobody.get(path).status_code == 200, path
 
 
-def probes(client: httpx.Client) -> Iterator[tuple[str, str]]:
-    """What the server answers to requests for everything, with their addresses."""
-    paths = [
-        *("about", "stats", "schema", "schema/figures", "questions?limit=20", "documents", "metadata", "document-page"),
-        *("graph/map", "tree", "communities", "runs", "threads", "models", "jobs", "saved-queries", "openapi.json"),
-    ]
-    found = {path: client.get(f"/api/{path}") for path in paths}
-    for name in SECRETS:
-        found |= {f"find {name}": client.get("/api/graph/find", params={"text": name[:6]})}
-        for route in ("all", "entity", "triple", "path", "community", "passage", "bm25", "dense", "hybrid"):
-            asked = {"question": f"Who met {name} in 1977?", "route": route}
-            found[f"{route} {name}"] = client.post("/api/search", json=asked)
-        found[f"filter {name}"] = client.post("/api/search", json={"question": "Who?", "where": "codewort = x"})
-        found[f"ask {name}"] = client.post("/api/ask", json={"question": f"Who is {name}?", "reader": "retrieve"})
-        found[f"document {name}"] = client.get(f"/api/documents/{name}")
-    nodes = json.loads(found["graph/map"].text)["ids"]
-    for node in nodes[:10]:
-        for kind in ("nodes", "neighbours", "profile"):
-            found[f"{kind} {node}"] = client.get(f"/api/graph/{kind}/{node}")
-    for name, response in found.items():
-        yield name, f"{response.status_code} {response.headers} {response.text}"
-
-
-def leaks(client: httpx.Client) -> dict[str, list[str]]:
-    """By request, the secrets in its answer that the request did not have itself."""
-    found = {}
-    for name, told in probes(client):
-        said = [each for each in SECRETS if each in told and each not in name and name.split(" ", 1)[-1] not in each]
-        if said:
-            found[name] = said
-    return found
-
-
-def test_a_reader_of_a_part_finds_nothing_of_the_rest(served: Team) -> None:
+def test_a_reader_of_a_part_has_a_graph_of_it(served: Team) -> None:
+    """And nothing of the rest: test_leaks."""
     part, whole = served.token("pat", ("works", "reader", "level < 9")), served.token("will", ("works", "reader"))
     with served.client(part, "works") as pat, served.client(whole, "works") as will:
-        assert leaks(pat) == {}
-        assert len(leaks(will)) > 10, "the probes find what is there"
         assert [each["title"] for each in pat.get("/api/documents").json()["documents"]] == ["Charter", "Staff"]
         node = next(each for each in pat.get("/api/graph/find?text=Ada Lovelace").json()["nodes"])
         facts = pat.get(f"/api/graph/nodes/{node['id']}").json()
@@ -145,7 +100,7 @@ def test_a_reader_of_a_part_finds_nothing_of_the_rest(served: Team) -> None:
     ],
 )
 def test_a_reader_changes_nothing(served: Team, method: str, path: str, body: dict[str, object] | None) -> None:
-    for name, grant in (("rita", ("works", "reader")), ("ralf", ("works", "reader", "level = 1"))):
+    for name, grant in (("rita", ("works", "reader")), ("ralf", ("works", "reader", "level < 9"))):
         with served.client(served.token(name, grant), "works") as client:
             refused = client.request(method, path, json=body)
             assert refused.status_code in (403, 404, 405), refused.text
@@ -195,19 +150,18 @@ def test_a_token_that_is_revoked_is_refused_at_once(served: Team) -> None:
 
 def test_rights_follow_a_workspace_to_another_name_and_to_no_other_workspace(served: Team) -> None:
     workspaces = served.host.workspaces
-    fill(workspaces, "first", [Text("Zenobia Quillfeather slept here.", id="z")])
-    eve = served.token("eve", ("first", "reader"))
-    with served.client(eve, "first") as first, served.client(eve, "moved") as moved:
-        assert "Quillfeather" in first.post("/api/search", json={"question": "Who slept?"}).text
-        workspaces.rename("first", "moved")  # as by another process
-        assert "Quillfeather" in moved.post("/api/search", json={"question": "Who slept?"}).text
-        workspaces.create("first")
-        assert first.get("/api/documents").status_code == 404, "another one"
+    eve = served.token("eve", ("other", "reader"))
+    with served.client(eve, "other") as other, served.client(eve, "moved") as moved:
+        assert "Cosette" in other.post("/api/search", json={"question": "Who sang?"}).text
+        workspaces.rename("other", "moved")  # as by another process
+        assert "Cosette" in moved.post("/api/search", json={"question": "Who sang?"}).text
+        workspaces.create("other")
+        assert other.get("/api/documents").status_code == 404, "another one"
         workspaces.archive("moved")
         assert "archived" in moved.get("/api/documents").text
         workspaces.archive("moved", archived=False)
-        assert len(moved.get("/api/documents").json()["documents"]) == 1, "its server has been stopped"
-    for name in ("first", "moved"):
+        assert moved.get("/api/documents").json()["documents"], "its server has been stopped"
+    for name in ("other", "moved"):
         with served.client(TOKEN) as admin:
             assert admin.delete(f"/api/workspaces/{name}").status_code == 200
 
