@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 from teams import TOKEN, Team, fill, quick_servers_of, team
 
