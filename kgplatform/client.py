@@ -458,7 +458,7 @@ class KnowledgeGraph:
         """
         self._need_documents()
         asked(question)
-        only = documents_where(self.store, where)
+        only = None if where is None else documents_where(self.store, where)
         is_part = only is not None
         if only and where is not None and route in ROUTES_OF_WHOLE:
             with self.part(where) as part:
