@@ -79,7 +79,8 @@ export class GraphPanel {
    * that are not seen; `view`: [x, y, zoom] of who looks at it. */
   showWhole({ only = null, hide = [], view = null } = {}) {
     this.scene = null;
-    return this.#draw(() => get(`api/graph/map?${new URLSearchParams({ limit: WHOLE, ...only })}`), (map) => {
+    const { where: metadata = "", ...others } = only ?? {};
+    return this.#draw(() => get(`api/graph/map?${new URLSearchParams({ limit: WHOLE, ...others, metadata })}`), (map) => {
       this.#forget();
       map.ids.forEach((id, at) => this.nodes.set(id, { id, name: map.names[at], kind: map.kinds[at], type: map.types[at], text: "" }));
       this.#drawLegend();
