@@ -1,6 +1,6 @@
 // The graph on the stage: what is shown of it, its legend, the card of the chosen node, and steps drawn on it.
 
-import { about, get, post } from "../shared/api.js";
+import { about, drawing, get, post } from "../shared/api.js";
 import { legendKey, swatch, typeName } from "../shared/colors.js";
 import { announce, el, emptyState, failure, fill, iconButton, linkButton, loading } from "../shared/dom.js";
 import { findBox } from "../shared/fields.js";
@@ -119,7 +119,7 @@ export class GraphPanel {
   async #draw(load, put) {
     const turn = (this.turn += 1);
     this.isLoading = true;
-    fill(this.notice, loading("Drawing the graph"));
+    fill(this.notice, loading(drawing("the graph")));
     try {
       const [loaded] = await Promise.all([load(), this.#ready()]);
       if (turn !== this.turn) return;
