@@ -162,7 +162,6 @@ def test_questions_and_the_map_keep_to_the_documents_that_are_ticked(
         page.get_by_role("button", name="Ask about these").click()
     with kg.part("folder = sea") as part:
         assert drawn.value.json()["sizes"] == [*part.look.map().sizes] != [*kg.look.map().sizes]
-    kg.parts.close()
     expect(page.locator("#status")).to_contain_text("2 of 3 documents")
     limit = page.get_by_role("button", name="Only 2 documents: remove this limit")
     expect(limit).to_be_visible()
