@@ -77,7 +77,7 @@ class Graph(Protocol):
 G = TypeVar("G", bound=Graph)
 
 _MADE = "made"
-"""A file in a part's folder; not there before that is whole. It is touched when the part is opened."""
+"""A file in a part's folder; not there before that is whole. It is touched when the part is opened or left."""
 _USERS = "users"
 """A folder with a file for each process that has the part open, locked as long as that runs."""
 _LOCK = "lock"
@@ -270,6 +270,8 @@ def _left(folder: Path, settings: Settings, report: Callable[[str], None]) -> bo
         if _is_used(folder):
             return False
         LocalNeo4j(settings.in_home(folder), report).down()
+        if (made := folder / _MADE).exists():
+            made.touch()  # it was used until now
         shutil.rmtree(folder / _USERS, ignore_errors=True)  # marks of processes that were killed
         return True
 

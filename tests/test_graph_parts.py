@@ -1,5 +1,6 @@
 """A part of a graph answers on every route, and by every reader, as a graph of its documents alone."""
 
+import json
 import random
 import subprocess
 import sys
@@ -17,11 +18,14 @@ from graph_state import snapshot
 from read_sentences import SentenceReader, corpus
 from simulated_readers import reply
 from teams import quick_servers_of
+from web_server import client_of
 
 from kgplatform.aio import AsyncKnowledgeGraph
 from kgplatform.client import KnowledgeGraph
 from kgplatform.concurrency.threads import Stop
 from kgplatform.errors import InputError
+from kgplatform.evaluate.graphs import Graphs
+from kgplatform.evaluate.terms import DataSet, Text
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Connection, Store
@@ -29,6 +33,7 @@ from kgplatform.parts import stop_unused
 from kgplatform.readers.readers import READERS
 from kgplatform.search.search import SEARCHES
 from kgplatform.settings import Settings
+from kgplatform.shown import encode
 from kgplatform.testing import OpenAIServer, ScriptedChat
 
 pytestmark = pytest.mark.killed
@@ -76,6 +81,13 @@ def told(graph: KnowledgeGraph) -> dict[str, Any]:
     found["schema"] = [line for line in graph.schema_text().splitlines() if not line.startswith("Properties")]
     found["highlights"] = graph.look.highlights(20)
     found["map"] = graph.look.map()
+    found["questions"] = graph.look.questions(20)
+    found["tree"] = top = graph.look.tree()
+    found["below"] = [graph.look.tree(each.id) for each in top], graph.look.communities()
+    for entity in graph.look.map().ids:
+        found[f"entity {entity}"] = graph.look.profile(entity), graph.look.neighbours(entity)
+    found["ways"] = [graph.look.ways(*found["map"].ids[at : at + 2]) for at in range(5)]
+    found["documents"] = [graph.look.document(each.id) for each in graph.documents()]
     found["stats"] = graph.stats().nodes, graph.stats().relationships
     return found
 
@@ -143,6 +155,40 @@ def test_its_models_are_those_of_whoever_asks(whole: KnowledgeGraph) -> None:
     stop.set()
     answer = work.ask(QUESTIONS[1], "global", where="number = 1")
     assert answer.usage.calls and work.ledger.total == answer.usage
+
+
+def test_requests_and_commands_are_about_it(
+    whole: KnowledgeGraph, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KGPLATFORM_HOME", str(whole.settings.home_folder))
+    with whole.part("half") as part, client_of(whole) as client:
+        ids = part.look.map().ids
+        for path, alone in (
+            ("graph/map", part.look.map()),
+            ("tree", {"nodes": part.look.tree()}),
+            (f"graph/profile/{ids[0]}", part.look.profile(ids[0])),
+            ("questions", {"questions": part.look.questions()}),
+            ("stats", part.stats()),
+            ("document-page", part.look.document_page()),
+        ):
+            answer = client.get(f"/api/{path}", params={"where": ['{"half": true}', "number < 7"]})
+            assert answer.json() == json.loads(encode(alone)), path
+        others = next(each for each in whole.look.map().ids if each not in ids)
+        assert client.get(f"/api/graph/nodes/{others}").status_code == 200
+        assert client.get(f"/api/graph/nodes/{others}", params={"where": "half"}).status_code == 404
+        for where in ("half and number = 1", "hlaf", "number <", "5"):
+            assert client.get("/api/tree", params={"where": where}).status_code == 400, where
+        assert client.get("/api/tree", params={"where": ""}).json() == client.get("/api/tree").json()
+        count = {"statement": "MATCH (d:Document) RETURN count(d)"}
+        assert client.post("/api/cypher", params={"where": "half"}, json=count).json()["rows"] == [[4]]
+    shown = run("documents", "--where", "half", "--json")
+    assert [each["title"] for each in shown.document["documents"]] == [f"Note {each}" for each in range(0, 8, 2)]
+    assert "Making it of 4 documents" in shown.err
+    assert "leave out --write or --where" in run("cypher", "RETURN 1", "--write", "--where", "half").err
+    with Graphs(whole.settings, embedder=whole.embedder, chat=whole.language_model, where="half") as graphs:
+        assert len(graphs.for_data_set(DataSet("asked", ())).documents()) == 4
+        with pytest.raises(InputError, match="has its own texts"):
+            graphs.for_data_set(DataSet("told", (), (Text("A", "Ada sang."),)))
 
 
 def test_it_is_kept_until_what_it_is_made_of_changes(whole: KnowledgeGraph) -> None:

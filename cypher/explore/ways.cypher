@@ -9,6 +9,7 @@ MATCH (a:KeyElement {id: $source})
 MATCH (b:KeyElement {id: $target})
 MATCH way = allShortestPaths((a)-[:SUBJECT|OBJECT|MENTIONS*..16]-(b))
 WITH [n IN nodes(way) | n.id] AS ids
-LIMIT $most
+LIMIT 1000
 RETURN ids
 ORDER BY ids
+LIMIT $most

@@ -10,6 +10,7 @@ MATCH (b:KeyElement {id: $target})
 MATCH way = allShortestPaths((a)-[:FROM_CHUNK*..8]-(b))
 WHERE all(n IN nodes(way) WHERE n:Chunk OR n:KeyElement)
 WITH [n IN nodes(way) | n.id] AS ids
-LIMIT $most
+LIMIT 1000
 RETURN ids
 ORDER BY ids
+LIMIT $most

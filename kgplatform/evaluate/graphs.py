@@ -32,6 +32,7 @@ from kgplatform.models.chat import Chat, Ledger
 from kgplatform.models.embed import Embedder
 from kgplatform.models.openai_chat import OpenAIChat, make_chat
 from kgplatform.neo4j.config import has_store
+from kgplatform.neo4j.filters import Where
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.query import load_query
 from kgplatform.readers.global_.reader import READER as CORPUS
@@ -62,6 +63,7 @@ class Graphs(AbstractContextManager["Graphs"]):
     home folder, and one budget, that of ``ledger``. Graphs of their own lie in the home folder of ``settings``.
     ``built`` is told, by the name of a graph, what building it spent, by stage; ``seconds``: how long its ingest took,
     where there was something to do.
+    ``where``: the graph of the settings is only the part of these documents.
     ``run``: of a repeated evaluation its number; later ones have a cache of their own, so that the model is asked anew.
     """
 
@@ -73,6 +75,7 @@ class Graphs(AbstractContextManager["Graphs"]):
         *,
         embedder: Embedder | None = None,
         chat: Chat | None = None,
+        where: Where | None = None,
         run: int = 1,
     ) -> None:
         self.settings = settings
@@ -85,6 +88,7 @@ class Graphs(AbstractContextManager["Graphs"]):
         self._note = note
         self._progress = progress
         self._embedder = embedder
+        self._where = where
         self._open: dict[str, tuple[KnowledgeGraph, ExitStack]] = {}
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -111,6 +115,7 @@ class Graphs(AbstractContextManager["Graphs"]):
         """
         if not dataset.corpus:
             return self._without_texts(dataset, build)
+        self._refuse_condition(dataset.name)
         extractor = build.extractor or ("llm" if self.chat is not None and not without_model else "local")
         graph = self._in_current(dataset, extractor, fill_empty) if build == AS_USUAL else None
         if graph is not None:
@@ -133,6 +138,7 @@ class Graphs(AbstractContextManager["Graphs"]):
     def empty(self, name: str, build: Build = AS_USUAL) -> KnowledgeGraph:
         """A graph of its own without documents; what an interrupted run left there is removed. Raises ``InputError`` if
         NEO4J_URI is set: no other graph can be made at that server."""
+        self._refuse_condition(name)
         if self.settings.neo4j_uri is not None:
             raise InputError(
                 f"The questions of {name} each have their own texts and need an empty graph. Unset NEO4J_URI, so that "
@@ -150,6 +156,10 @@ class Graphs(AbstractContextManager["Graphs"]):
     def release(self, graph: KnowledgeGraph) -> None:
         """Close ``graph`` now, and stop its server if it was started for it: one that runs takes 1 to 2 GB."""
         self._open.pop(self.name_of(graph))[1].close()
+
+    def _refuse_condition(self, name: str) -> None:
+        if self._where:
+            raise InputError(f"{name} has its own texts: a condition is for questions about your documents.", "where")
 
     def _without_texts(self, dataset: DataSet, build: Build) -> KnowledgeGraph:
         if build != AS_USUAL:
@@ -232,6 +242,8 @@ class Graphs(AbstractContextManager["Graphs"]):
             graph = open_graph(settings, self._note, embedder=self._embedder, chat=self.chat)
             undo.callback(graph.close)
             graph.check_model()
+            if self._where:  # of texts of its own ``for_data_set`` opens no other
+                graph = undo.enter_context(graph.part(self._where, progress=self._progress))
             self._open[name] = (graph, undo.pop_all())
         return graph
 

@@ -32,6 +32,7 @@ def empty_explorer(kg: KnowledgeGraph) -> Iterator[str]:
     """The explorer of an empty graph, without a model. Ask for it before ``page``, which then closes first."""
     with served(kg) as address:
         yield address
+    kg.parts.close()
 
 
 @pytest.fixture

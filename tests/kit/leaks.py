@@ -129,7 +129,11 @@ def requests(chance: random.Random, ids: list[str]) -> Iterator[Request]:
                 ("GET", "/api/tree", {"params": {"parent": node}}),
                 ("GET", f"/api/communities/{quote(node, safe='')}", {}),
                 ("GET", "/api/graph/map", {"params": {"document": node, "least": chance.randint(0, 3)}}),
-                ("GET", "/api/graph/map", {"params": {"where": chance.choice(_CONDITIONS)}}),
+                (
+                    "GET",
+                    "/api/graph/map",
+                    {"params": {chance.choice(("where", "metadata")): chance.choice(_CONDITIONS)}},
+                ),
                 ("GET", f"/api/documents/{quote(chance.choice((node, 'closed-0', 'note-1')), safe='')}", {}),
                 ("GET", "/api/document-page", {"params": {"text": word, "sort": chance.choice(("title", "facts"))}}),
                 ("GET", f"/api/runs/{quote(node, safe='')}", {}),

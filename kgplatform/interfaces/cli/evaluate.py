@@ -16,6 +16,8 @@ from kgplatform.interfaces.cli.shared import (
     AsJson,
     Home,
     TokenBudget,
+    Where,
+    alternatives,
     flag,
     known_extractor,
     note,
@@ -95,6 +97,7 @@ Out = Annotated[Path, typer.Option("--out", help="The folder for results, traces
 
 _NOT_WITH = (
     *(("questions", "needles"), ("readers", "grid"), ("needles", "retrieval_only"), ("needles", "limit")),
+    *(("needles", "where"), ("prepare", "where")),
     *product(
         ("retrieval_only",), ("readers", "grid", "rate", "judge_model", "prepare", "parallel", "prices", "repeat")
     ),
@@ -115,6 +118,7 @@ def evaluate(
     repeat: Repeat = None,
     prices: PricesFile = None,
     extractor: Extractor = None,
+    where: Where = None,
     out: Out = Path("evaluation"),
     token_budget: TokenBudget = None,
     home: Home = None,
@@ -241,7 +245,7 @@ def _evaluate(settings: Settings, dataset: DataSet, given: Mapping[str, Any]) ->
     with ProgressLines() as progress:
         for number in range(1, given.get("repeat", 1) + 1):
             out = plan.out if number == 1 else plan.out / f"run-{number}"
-            with Graphs(settings, note, progress, run=number) as graphs:
+            with Graphs(settings, note, progress, run=number, where=alternatives(given.get("where"))) as graphs:
                 runs.append(run(graphs, replace(plan, out=out), note, progress))
             _write(out, *runs[-1], prices)
     (results, timing), every = runs[0], [results for results, _ in runs]
@@ -283,7 +287,8 @@ def _measure_retrieval(settings: Settings, dataset: DataSet, given: Mapping[str,
     from kgplatform.interfaces.cli.show.terminal import ProgressLines
 
     build = Build(extractor=given.get("extractor"))
-    with claimed(given["out"]), ProgressLines() as progress, Graphs(settings, note, progress) as graphs:
+    where = alternatives(given.get("where"))
+    with claimed(given["out"]), ProgressLines() as progress, Graphs(settings, note, progress, where=where) as graphs:
         report = evaluate_retrieval(dataset, graphs, build, progress)
     show_retrieval(report, given.get("as_json", False))  # first: a full disk takes nothing from a person
     write_whole(given["out"] / "retrieval.md", retrieval_markdown(report).encode(), mode=0o644)

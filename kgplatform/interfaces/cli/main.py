@@ -36,6 +36,7 @@ from kgplatform.interfaces.cli.shared import (
     named_texts,
     note,
     open_at,
+    open_part,
     settings_of,
     spelled,
 )
@@ -241,14 +242,17 @@ def cypher(
     write: Annotated[bool, typer.Option("--write", help="Allow the statement to change the graph.")] = False,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Maximum rows to print.")] = None,
     timeout: Annotated[float | None, typer.Option("--timeout", min=0.001, help="Time limit in seconds.")] = None,
+    where: Where = None,
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a Cypher statement; read-only unless --write."""
     from kgplatform.interfaces.cli.show import reports, terminal
 
+    if write and where:
+        raise InputError("A statement that changes the graph is about all of it: leave out --write or --where.")
     parameters = {name: json_or_text(text) for name, text in named_texts(param, "--param")}
-    with open_at(home) as graph:
+    with open_part(home, where) as graph:
         rows = graph.cypher(statement, parameters, write=write, limit=limit, timeout=timeout)
     document = {"columns": rows.columns, "rows": [*rows], "truncated": rows.truncated, "changes": rows.counters}
     document["notes"] = rows.notes
@@ -256,31 +260,31 @@ def cypher(
 
 
 @app.command()
-def documents(home: Home = None, as_json: AsJson = False) -> None:
+def documents(where: Where = None, home: Home = None, as_json: AsJson = False) -> None:
     """List the documents of the graph."""
     from kgplatform.interfaces.cli.show import reports, terminal
 
-    with open_at(home) as graph:
+    with open_part(home, where) as graph:
         documents = graph.documents()
     terminal.show(as_json, documents, reports.show_documents, {"documents": documents})
 
 
 @app.command()
-def stats(home: Home = None, as_json: AsJson = False) -> None:
+def stats(where: Where = None, home: Home = None, as_json: AsJson = False) -> None:
     """Count nodes by label, relationships by type, and key elements with their neighbours and facts."""
     from kgplatform.interfaces.cli.show import reports, terminal
 
-    with open_at(home) as graph:
+    with open_part(home, where) as graph:
         counts = graph.stats()
     terminal.show(as_json, counts, reports.show_stats)
 
 
 @app.command()
-def schema(home: Home = None, as_json: AsJson = False) -> None:
+def schema(where: Where = None, home: Home = None, as_json: AsJson = False) -> None:
     """Show the schema of the graph and the types added to it."""
     from kgplatform.interfaces.cli.show import reports, terminal
 
-    with open_at(home) as graph:
+    with open_part(home, where) as graph:
         known = graph.schema()
     if known is None:
         raise InputError("The graph has no schema yet. Run `kgplatform ingest PATH…` first.")

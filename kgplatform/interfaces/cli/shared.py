@@ -6,7 +6,8 @@ import json
 import os
 import re
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -131,6 +132,14 @@ def open_at(home: str | None) -> KnowledgeGraph:
     from kgplatform.client import open_graph
 
     return open_graph(settings_of(home), note)
+
+
+@contextmanager
+def open_part(home: str | None, where: Sequence[str] | None) -> Iterator[KnowledgeGraph]:
+    """The same, or the graph of the documents alone that ``--where`` names."""
+    only = alternatives(where)
+    with open_at(home) as graph, graph.part(only) if only else nullcontext(graph) as part:
+        yield part
 
 
 def connect_to(home: str | None, **more: Any) -> KnowledgeGraph:

@@ -1,6 +1,6 @@
 // The page: which view is open, the stage beside it, keys, theme, and what happens when the server goes away.
 
-import { about, aboutChanges, get, refreshAbout, server } from "./shared/api.js";
+import { about, aboutChanges, get, refreshAbout, server, ticked } from "./shared/api.js";
 import { showShortcuts } from "./shared/dialogs.js";
 import { button, el, failure, fill, icon, loading } from "./shared/dom.js";
 import { counted } from "./shared/format.js";
@@ -78,7 +78,8 @@ async function follow({ view, parameters }) {
 function drawStatus() {
   const { documents, model, version } = about();
   const status = document.getElementById("status");
-  fill(status, `${counted(documents, "document")} · ${model ?? "no model"}`);
+  const of = ticked().length ? `${ticked().length} of ` : "";
+  fill(status, `${of}${counted(documents, "document")} · ${model ?? "no model"}`);
   status.title = `kgplatform ${version}`;
 }
 
@@ -184,4 +185,5 @@ document.addEventListener("keydown", onKey);
 document.getElementById("skip").addEventListener("click", (event) => (event.preventDefault(), main.focus()));
 watchServer(document.getElementById("banner"), () => (about() ? refreshAbout().catch(() => server.dispatchEvent(new Event("gone"))) : begin()));
 aboutChanges.addEventListener("change", drawStatus);
+aboutChanges.addEventListener("ticked", () => (stage.graph.whole || stage.graph.isEmpty) && stage.graph.showWhole());
 begin();

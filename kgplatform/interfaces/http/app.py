@@ -116,7 +116,7 @@ def make_app(
         redirect_slashes=False,
         lifespan=_lifespan,
         exception_handlers=HANDLERS,
-        responses={401: errors(401)[401] | {"model": ErrorBody}, **errors(408, 413, 422, 503)},
+        responses={401: errors(401)[401] | {"model": ErrorBody}, **errors(400, 408, 413, 422, 503)},
     )
     app.state.parts = _parts(graph, limits, read_only=read_only, token_needed=token is not None)
     for module in (browse, ask, changes, openai):

@@ -20,7 +20,7 @@ from sse_starlette import EventSourceResponse, ServerSentEvent
 from kgplatform.client import KnowledgeGraph, check_options, follow_up
 from kgplatform.errors import InputError, StatementError, StoppedError
 from kgplatform.interfaces.http.failures import HttpRequestError, Responses, error_of, errors, report_fault
-from kgplatform.interfaces.http.parts import Id, Limits, Parts, Sent, Served, Workers, look_at
+from kgplatform.interfaces.http.parts import Id, Limits, Looked, Parts, Sent, Served, Workers, look_at
 from kgplatform.query import pasteable
 from kgplatform.readers.run import Hear, Tell
 from kgplatform.readers.thread import Exchange
@@ -293,7 +293,7 @@ async def remove(id: Id, request: Request, parts: Served) -> Response:
 
 
 @router.post("/cypher", tags=["ask"], summary="The rows of a read-only Cypher statement", responses=errors(400))
-async def cypher(body: CypherBody, request: Request, parts: Served) -> Response:
+async def cypher(body: CypherBody, request: Request, parts: Looked) -> Response:
     """Statements that write, load files, administer the database or could outlast their time-out are refused."""
 
     def rows(graph: KnowledgeGraph) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import partial
 from importlib.metadata import version
@@ -17,7 +16,7 @@ from kgplatform.errors import InputError, ModelError, SettingError
 from kgplatform.evaluate.costs import load_prices, worth
 from kgplatform.explore.info import DocumentOrder, MapFilter
 from kgplatform.interfaces.http.failures import error_of, errors
-from kgplatform.interfaces.http.parts import Id, Sent, Served, look_at, refuse_half_pairs
+from kgplatform.interfaces.http.parts import Id, Looked, Sent, Served, condition, look_at
 from kgplatform.neo4j.browser import browser_url_of
 from kgplatform.query import saved_queries as saved
 from kgplatform.readers.readers import READERS
@@ -31,7 +30,7 @@ _OPENAI = "https://api.openai.com/v1"
 _MOST_IDS = 500
 _ABOUT_READERS = ("name", "title", "about", "takes", "needs_model", "whole_graph", "options")
 _LARGEST_OFFSET = 1_000_000_000
-_WHERE = 'Only entities that documents with these metadata name: `{"author": "Verne"}`, as /api/search takes it.'
+_METADATA = "Only entities that documents with this metadata name, at once; otherwise as the whole graph has them."
 
 
 class SubgraphBody(Sent):
@@ -49,7 +48,7 @@ async def health(request: Request, parts: Served) -> Response:
 
 
 @router.get("/about", tags=["about"], summary="Readers with their options, routes, schemas, models")
-async def about(request: Request, parts: Served) -> Response:
+async def about(request: Request, parts: Looked) -> Response:
     """What this server can do and what its graph holds: enough to build a form for every reader.
 
     `seconds_per_call`: how long a call of this model took in the saved runs (median); null without any.
@@ -85,13 +84,13 @@ async def about(request: Request, parts: Served) -> Response:
 
 
 @router.get("/stats", tags=["about"], summary="Counts of the graph")
-async def stats(request: Request, parts: Served) -> Response:
+async def stats(request: Request, parts: Looked) -> Response:
     """Nodes by label, relationships by type, and key elements with their neighbours and facts."""
     return await parts.workers.answer(request, lambda graph: graph.stats())
 
 
 @router.get("/schema", tags=["about"], summary="The schema")
-async def schema(request: Request, parts: Served) -> Response:
+async def schema(request: Request, parts: Looked) -> Response:
     """The schema of the last ingest, and the types that were added to it (`expansions`); null before the first."""
 
     def look(graph: KnowledgeGraph) -> dict[str, Any]:
@@ -102,19 +101,19 @@ async def schema(request: Request, parts: Served) -> Response:
 
 
 @router.get("/questions", tags=["about"], summary="Questions to begin with")
-async def questions(request: Request, parts: Served, limit: Annotated[int, Query(ge=1, le=20)] = 4) -> Response:
+async def questions(request: Request, parts: Looked, limit: Annotated[int, Query(ge=1, le=20)] = 4) -> Response:
     """Made of the graph's own entities and relations, for people who do not know yet what is in it. In English."""
     return await parts.workers.answer(request, lambda graph: {"questions": graph.look.questions(limit)})
 
 
 @router.get("/documents", tags=["documents"], summary="The documents")
-async def documents(request: Request, parts: Served) -> Response:
+async def documents(request: Request, parts: Looked) -> Response:
     """All documents of the graph, by title."""
     return await parts.workers.answer(request, lambda graph: {"documents": graph.documents()})
 
 
 @router.get("/metadata", tags=["documents"], summary="The metadata that documents have")
-async def metadata(request: Request, parts: Served, limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> Response:
+async def metadata(request: Request, parts: Looked, limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> Response:
     """Each name with at most `limit` of its values and how many documents have each: what `where` can ask for."""
     return await parts.workers.answer(request, lambda graph: {"names": graph.look.metadata(limit)})
 
@@ -125,7 +124,7 @@ async def metadata(request: Request, parts: Served, limit: Annotated[int, Query(
 async def document(
     id: Id,
     request: Request,
-    parts: Served,
+    parts: Looked,
     start: Annotated[int | None, Query(ge=0, le=_LARGEST_OFFSET, description="First character, from 0.")] = None,
     end: Annotated[int | None, Query(ge=0, le=_LARGEST_OFFSET, description="The character after the last.")] = None,
 ) -> Response:
@@ -138,30 +137,23 @@ async def document(
 @router.get("/graph/map", tags=["graph"], summary="The map of the most connected entities", responses=errors(400))
 async def graph_map(
     request: Request,
-    parts: Served,
+    parts: Looked,
     limit: Annotated[int, Query(ge=1, le=50_000, description="At most this many entities.")] = 10_000,
     type: Annotated[list[str] | None, Query(description="Only entities of these types.")] = None,
     community: Annotated[list[str] | None, Query(description="Only entities in these communities (ids).")] = None,
     document: Annotated[list[str] | None, Query(description="Only entities that these documents name (ids).")] = None,
     relation: Annotated[list[str] | None, Query(description="Only relations of these types.")] = None,
     least: Annotated[int, Query(ge=0, le=1_000_000, description="Only entities with at least this many facts.")] = 0,
-    where: Annotated[str, Query(max_length=10_000, description=_WHERE)] = "{}",
+    metadata: Annotated[str, Query(description=_METADATA)] = "",
 ) -> Response:
     """Parallel lists with one item per entity; `sources` and `targets` are indexes into `ids`."""
-    try:
-        asked = json.loads(where)
-    except ValueError:
-        asked = where
-    refuse_half_pairs(asked)
-    if not isinstance(asked, dict | list | str | None):
-        raise InputError(f"where={where:.100} cannot be used: give a condition, or a JSON object.")
     only = MapFilter(
         types=tuple(type or ()),
         communities=tuple(community or ()),
         documents=tuple(document or ()),
         relations=tuple(relation or ()),
         least=least,
-        where=asked or {},
+        where=condition(metadata) or {},
     )
     return await parts.workers.answer(request, lambda graph: graph.look.map(limit, only))
 
@@ -169,7 +161,7 @@ async def graph_map(
 @router.get("/graph/find", tags=["graph"], summary="Nodes by name")
 async def find(
     request: Request,
-    parts: Served,
+    parts: Looked,
     text: Annotated[str, Query(max_length=_LONGEST_NAME, description="A name or its beginning.")] = "",
     limit: Annotated[int, Query(ge=1, le=200)] = 20,
 ) -> Response:
@@ -178,21 +170,21 @@ async def find(
 
 
 @router.get("/graph/nodes/{id}", tags=["graph"], summary="A node", responses=errors(404))
-async def node(id: Id, request: Request, parts: Served) -> Response:
+async def node(id: Id, request: Request, parts: Looked) -> Response:
     """Its properties, the facts about it with the places that state them, and its communities."""
     return await look_at(request, parts, lambda graph: graph.look.node(id))
 
 
 @router.get("/graph/neighbours/{id}", tags=["graph"], summary="A node with its neighbours", responses=errors(404))
 async def neighbours(
-    id: Id, request: Request, parts: Served, limit: Annotated[int, Query(ge=1, le=1000)] = 50
+    id: Id, request: Request, parts: Looked, limit: Annotated[int, Query(ge=1, le=1000)] = 50
 ) -> Response:
     """The strongest first; `more` is how many were left out."""
     return await look_at(request, parts, lambda graph: graph.look.neighbours(id, limit))
 
 
 @router.post("/graph/subgraph", tags=["graph"], summary="Nodes by id, with their edges")
-async def subgraph(body: SubgraphBody, request: Request, parts: Served) -> Response:
+async def subgraph(body: SubgraphBody, request: Request, parts: Looked) -> Response:
     """The nodes of an answer or a step, and the edges among them. Ids that no longer exist are left out."""
     return await parts.workers.answer(request, lambda graph: graph.look.subgraph(body.ids))
 
@@ -200,7 +192,7 @@ async def subgraph(body: SubgraphBody, request: Request, parts: Served) -> Respo
 @router.get("/tree", tags=["tree"], summary="A level of the knowledge tree", responses=errors(404))
 async def tree(
     request: Request,
-    parts: Served,
+    parts: Looked,
     parent: Annotated[str | None, Query(max_length=4000, description="A node of the tree; default: the top.")] = None,
     skip: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 10_000,
@@ -210,14 +202,14 @@ async def tree(
 
 
 @router.get("/communities", tags=["tree"], summary="The communities")
-async def communities(request: Request, parts: Served, limit: Annotated[int, Query(ge=1, le=10_000)] = 100) -> Response:
+async def communities(request: Request, parts: Looked, limit: Annotated[int, Query(ge=1, le=10_000)] = 100) -> Response:
     """The largest first; outer communities before those inside them."""
     return await parts.workers.answer(request, lambda graph: {"nodes": graph.look.communities(limit)})
 
 
 @router.get("/communities/{id}", tags=["tree"], summary="A community with its members", responses=errors(404))
 async def community(
-    id: Id, request: Request, parts: Served, limit: Annotated[int, Query(ge=1, le=1000)] = 100
+    id: Id, request: Request, parts: Looked, limit: Annotated[int, Query(ge=1, le=1000)] = 100
 ) -> Response:
     """The members with the highest scores first."""
     return await look_at(
@@ -243,7 +235,7 @@ async def run(id: Id, request: Request, parts: Served) -> Response:
 
 
 @router.get("/graph/profile/{id}", tags=["graph"], summary="An entity as a page", responses=errors(404))
-async def profile(id: Id, request: Request, parts: Served) -> Response:
+async def profile(id: Id, request: Request, parts: Looked) -> Response:
     """Its relations by type, attributes, sentences, likely duplicates and sources; each thing is said once."""
     return await look_at(request, parts, lambda graph: graph.look.profile(id))
 
@@ -251,7 +243,7 @@ async def profile(id: Id, request: Request, parts: Served) -> Response:
 @router.get("/graph/ways", tags=["graph"], summary="The shortest paths between two entities", responses=errors(404))
 async def ways(
     request: Request,
-    parts: Served,
+    parts: Looked,
     source: Annotated[str, Query(max_length=4000, description="The id of an entity or key element.")],
     target: Annotated[str, Query(max_length=4000, description="The id of another one.")],
     limit: Annotated[int, Query(ge=1, le=20, description="At most this many paths.")] = 3,
@@ -263,7 +255,7 @@ async def ways(
 @router.get("/document-page", tags=["documents"], summary="Documents by the page")
 async def document_page(
     request: Request,
-    parts: Served,
+    parts: Looked,
     text: Annotated[str, Query(max_length=1000, description="Part of a title or of a file's address.")] = "",
     sort: DocumentOrder = "title",
     descending: bool = False,
@@ -277,7 +269,7 @@ async def document_page(
 
 
 @router.get("/schema/figures", tags=["about"], summary="How much there is of each type of the schema")
-async def schema_figures(request: Request, parts: Served) -> Response:
+async def schema_figures(request: Request, parts: Looked) -> Response:
     """Entities by type; relations by type with the types of both ends; the schema as a file that can be edited; and the
     name of the schema that the next ingest uses."""
 

@@ -11,11 +11,12 @@ import contextlib
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeVar
+from functools import partial
+from typing import Annotated, Any, Literal, TypeVar
 
 import anyio
 import anyio.to_thread
-from fastapi import Depends, Path, Request
+from fastapi import Depends, Path, Query, Request
 from pydantic import BaseModel, ConfigDict, model_validator
 from starlette.responses import Response
 
@@ -58,10 +59,10 @@ def refuse_half_pairs(given: object) -> None:
 GraphWork = Callable[[KnowledgeGraph], object]
 """What is done for one client, with its own view of the graph."""
 
-ThreadsKind = Literal["asks", "reads", "statements"]
-"""Questions; other reads of the graph; and users' own statements, which may take long. Each kind has its own threads,
-so that none holds up the others."""
-_THREADS = {"reads": 32, "statements": 8}
+ThreadsKind = Literal["asks", "reads", "statements", "parts"]
+"""Questions; other reads of the graph; users' own statements, and reads of parts, which may have to be made: both may
+take long. Each kind has its own threads, so that none holds up the others."""
+_THREADS = {"reads": 32, "statements": 8, "parts": 16}
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +142,10 @@ class Workers:
     async def answer(
         self, request: Request, work: GraphWork, *, kind: ThreadsKind = "reads", status: int = 200
     ) -> Response:
-        """What ``work`` returns, as JSON; it is stopped when the client goes away."""
+        """What ``work`` returns, as JSON; it is stopped when the client goes away. Where the request has a condition
+        (``Looked``), it works on the part of the graph that this names."""
+        if where := getattr(request.state, "where", None):
+            work, kind = partial(_in_part, where, work), "parts"
 
         async def stop_when_gone() -> None:  # the body has been read before
             while (await request.receive())["type"] != "http.disconnect":
@@ -204,6 +208,36 @@ def _parts_of(request: Request) -> Parts:
 
 Served = Annotated[Parts, Depends(_parts_of)]
 """The parts, as an argument of an endpoint."""
+_WHERE = (
+    "Answer as a graph of the documents with this metadata alone does: `year >= 1869`, or JSON as /api/search takes "
+    "it. Several must all hold. That graph takes a while to make the first time."
+)
+
+
+def _looked_at(request: Request, where: Annotated[list[str] | None, Query(description=_WHERE)] = None) -> Parts:
+    request.state.where = [found for each in where or () if (found := condition(each))]
+    return _parts_of(request)
+
+
+Looked = Annotated[Parts, Depends(_looked_at)]
+"""The same, where the endpoint looks at the graph: a request may be about a part of that."""
+
+
+def condition(text: str) -> Any:
+    """The condition that a request's address has: a text, or JSON. Raises ``InputError`` where it cannot be one."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = text
+    refuse_half_pairs(found)
+    if not isinstance(found, dict | list | str | None):
+        raise InputError(f"where={text:.100} cannot be used: give a condition, or a JSON object.")
+    return found
+
+
+def _in_part(where: list[Any], work: GraphWork, graph: KnowledgeGraph) -> object:
+    with graph.part(where) as part:
+        return work(part)
 
 
 Id = Annotated[str, Path(max_length=4000)]

@@ -139,7 +139,9 @@ def test_a_document_is_removed_after_a_question(
     assert kg.documents() == []
 
 
-def test_questions_keep_to_the_documents_that_are_ticked(
+@pytest.mark.killed
+@pytest.mark.usefixtures("quick_servers")
+def test_questions_and_the_map_keep_to_the_documents_that_are_ticked(
     empty_explorer: str, page: Page, kg: KnowledgeGraph, tmp_path: Path
 ) -> None:
     for name in ("sea/note.txt", "sea/deep (old)/odd & new.txt", "land/note.txt"):
@@ -156,7 +158,11 @@ def test_questions_keep_to_the_documents_that_are_ticked(
     page.get_by_role("button", name="Folder sea/").click()
     expect(names).to_have_count(2)
     page.get_by_label("Choose all on this page").check()
-    page.get_by_role("button", name="Ask about these").click()
+    with page.expect_response(re.compile(r"api/graph/map\?.*where=")) as drawn:
+        page.get_by_role("button", name="Ask about these").click()
+    with kg.part("folder = sea") as part:
+        assert drawn.value.json()["sizes"] == [*part.look.map().sizes] != [*kg.look.map().sizes]
+    expect(page.locator("#status")).to_contain_text("2 of 3 documents")
     limit = page.get_by_role("button", name="Only 2 documents: remove this limit")
     expect(limit).to_be_visible()
     page.get_by_label("Reader", exact=True).select_option(label="Search only, no answer")

@@ -237,8 +237,8 @@ def test_a_part_of_the_map(client: httpx.Client, sample: KnowledgeGraph) -> None
         year = {"name": "year", "values": [[1866, 1]], "distinct": 2}
         assert got(client, "/api/metadata", limit=1)["names"][-1] == year
         for where, ids in (({"year": 1870}, {row[0] for row in named.rows}), ({"year": "1871"}, set())):
-            assert set(got(client, "/api/graph/map", where=json.dumps(where))["ids"]) == ids
-        assert set(got(client, "/api/graph/map", where="year > 1866")["ids"]) == {row[0] for row in named.rows}
+            assert set(got(client, "/api/graph/map", metadata=json.dumps(where))["ids"]) == ids
+        assert set(got(client, "/api/graph/map", metadata="year > 1866")["ids"]) == {row[0] for row in named.rows}
         assert "JSON object" in error(client.get("/api/graph/map", params={"where": "5"}), 400, "InputError")
         driver.execute_query("MATCH (d:Document) REMOVE d.meta_year")
 

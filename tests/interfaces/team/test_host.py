@@ -75,6 +75,11 @@ def test_a_reader_of_a_part_has_a_graph_of_it(served: Team) -> None:
         node = next(each for each in pat.get("/api/graph/find?text=Ada Lovelace").json()["nodes"])
         facts = pat.get(f"/api/graph/nodes/{node['id']}").json()
         assert "Acme" in json.dumps(facts)
+        for where in ("level > 0", 'level < 99 or title = "Operation Nightjar"', 'not title = "Charter"'):
+            told = pat.get("/api/documents", params={"where": where})
+            titles = [each["title"] for each in told.json().get("documents", [])]
+            assert set(titles) <= {"Charter", "Staff"} and not any(each in told.text for each in SECRETS), where
+        assert titles == ["Staff"]
         for statement in ("RETURN 1", "MATCH (n) RETURN n"):
             refused = pat.post("/api/cypher", json={"statement": statement})
             assert refused.status_code == 403, refused.text

@@ -1,6 +1,6 @@
 // Which reader answers, and with which of its options: built from what the server says that each reader takes.
 
-import { about, aboutChanges, get } from "../shared/api.js";
+import { about, aboutChanges, get, keepTo, ticked } from "../shared/api.js";
 import { announce, button, el, fill, freshId, icon } from "../shared/dom.js";
 import { counted, duration, named, readable } from "../shared/format.js";
 import { routeTo } from "../shared/router.js";
@@ -122,13 +122,6 @@ function inputFor({ type, default: initial, choices, least, most, example }, id)
 const isList = (type) => /tuple|list|array/.test(type);
 
 // "Only documents with …": names and values of their metadata, and documents by themselves, to which a question can be kept.
-
-const tickedKey = () => `kgplatform.ticked.${about().graph}`;
-
-/** Keep the questions of this tab to these documents ({ id, title }), until that is taken back; none stands for all. */
-export const keepTo = (documents) => sessionStorage.setItem(tickedKey(), JSON.stringify(documents.map(({ id, title }) => ({ id, title }))));
-
-const ticked = () => JSON.parse(sessionStorage.getItem(tickedKey()) ?? "[]");
 
 export class OnlyDocuments {
   /** The names are asked for when it is opened first, and again where the graph has changed since. */

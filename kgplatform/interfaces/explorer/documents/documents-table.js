@@ -1,12 +1,11 @@
 // The documents as a table: sorted by any column, page by page, and several at once asked about, read again, given gists or
 // removed.
 
-import { about, get, post } from "../shared/api.js";
+import { about, get, keepTo, post } from "../shared/api.js";
 import { confirmed } from "../shared/dialogs.js";
 import { announce, button, el, emptyState, failure, fill, freshId, iconButton, loading } from "../shared/dom.js";
 import { count, counted, day, decoded, fileOf, moment, named } from "../shared/format.js";
 import { navigate } from "../shared/router.js";
-import { keepTo } from "../ask/reader-form.js";
 
 const PAGE = 50;
 /** Of those that are listed so many can be chosen at once. */

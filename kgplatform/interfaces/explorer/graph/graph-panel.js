@@ -1,6 +1,6 @@
 // The graph on the stage: what is shown of it, its legend, the card of the chosen node, and steps drawn on it.
 
-import { about, get, post } from "../shared/api.js";
+import { about, drawing, get, post } from "../shared/api.js";
 import { legendKey, swatch, typeName } from "../shared/colors.js";
 import { announce, el, emptyState, failure, fill, iconButton, linkButton, loading } from "../shared/dom.js";
 import { findBox } from "../shared/fields.js";
@@ -79,7 +79,8 @@ export class GraphPanel {
    * that are not seen; `view`: [x, y, zoom] of who looks at it. */
   showWhole({ only = null, hide = [], view = null } = {}) {
     this.scene = null;
-    return this.#draw(() => get(`api/graph/map?${new URLSearchParams({ limit: WHOLE, ...only })}`), (map) => {
+    const { where: metadata = "", ...others } = only ?? {};
+    return this.#draw(() => get(`api/graph/map?${new URLSearchParams({ limit: WHOLE, ...others, metadata })}`), (map) => {
       this.#forget();
       map.ids.forEach((id, at) => this.nodes.set(id, { id, name: map.names[at], kind: map.kinds[at], type: map.types[at], text: "" }));
       this.#drawLegend();
@@ -118,7 +119,7 @@ export class GraphPanel {
   async #draw(load, put) {
     const turn = (this.turn += 1);
     this.isLoading = true;
-    fill(this.notice, loading("Drawing the graph"));
+    fill(this.notice, loading(drawing("the graph")));
     try {
       const [loaded] = await Promise.all([load(), this.#ready()]);
       if (turn !== this.turn) return;

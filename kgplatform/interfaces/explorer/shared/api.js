@@ -60,7 +60,7 @@ function lost(message) {
   };
 }
 
-export const get = async (path, options) => (await send(path, options)).json();
+export const get = async (path, options) => (await send(kept(path), options)).json();
 export const post = async (path, body, options) => (await send(path, asJson(body, options))).json();
 export const remove = async (path, options) => (await send(path, { ...options, method: "DELETE" })).json();
 
@@ -112,6 +112,27 @@ export async function refreshAbout() {
 
 /** What people call a reader. */
 export const titleOf = (name) => known?.readers.find((reader) => reader.name === name)?.title ?? name;
+
+// Documents that were ticked: questions of this tab keep to them, and so does what is looked at, in a graph of these alone.
+
+const LOOKS = /^api\/(graph\/|tree|communities|questions)/;
+const tickedKey = () => `kgplatform.ticked.${known?.graph}`;
+
+/** Keep to these documents ({ id, title }), until that is taken back; none stands for all. Tells "ticked", too. */
+export function keepTo(documents) {
+  sessionStorage.setItem(tickedKey(), JSON.stringify(documents.map(({ id, title }) => ({ id, title }))));
+  for (const told of ["change", "ticked"]) aboutChanges.dispatchEvent(new Event(told));
+}
+
+export const ticked = () => JSON.parse(sessionStorage.getItem(tickedKey()) ?? "[]");
+
+/** What is said of a picture that is awaited. */
+export const drawing = (what) => `Drawing ${what}${ticked().length ? " of the chosen documents, which takes a while the first time" : ""}`;
+
+function kept(path) {
+  const where = ticked().length && LOOKS.test(path) && new URLSearchParams({ where: JSON.stringify({ document: ticked().map(({ id }) => id) }) });
+  return where ? `${path}${path.includes("?") ? "&" : "?"}${where}` : path;
+}
 
 // Errors that name commands carry a code: here are their words for the page, which has no commands.
 

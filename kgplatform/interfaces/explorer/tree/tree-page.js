@@ -1,6 +1,6 @@
 // Tree: communities, inner communities, keywords, entities and their values, as a picture that unfolds.
 
-import { about, aboutChanges, get } from "../shared/api.js";
+import { about, aboutChanges, drawing, get } from "../shared/api.js";
 import { button, el, emptyState, failure, fill, linkButton, loading } from "../shared/dom.js";
 import { findBox } from "../shared/fields.js";
 import { kindName, named, readable, sizeOf } from "../shared/format.js";
@@ -22,7 +22,7 @@ export function createView({ stage }) {
     changed = false;
     tree = null;
     if (!about().has_tree) return fill(place, noTree());
-    fill(place, loading("Drawing the tree"));
+    fill(place, loading(drawing("the tree")));
     try {
       const { TreeView } = await import("./tree-view.js");
       fill(place);

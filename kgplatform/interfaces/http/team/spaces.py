@@ -187,8 +187,11 @@ class Spaces:
         return _Space(graph, workspace.home, was_running)
 
     async def _make_room(self) -> None:
-        """Close what nobody uses, while there is too little memory for one more server: first what was used least
-        lately. Raises ``HttpRequestError`` where all is in use."""
+        """Close what nobody uses, while there is too little memory for one more server: first what single requests
+        asked for, then what was used least lately. Raises ``HttpRequestError`` where all is in use."""
+        if read_machine().free < _NEEDED:
+            for app in [app for space in self._open.values() for app in space.apps.values()]:
+                await asyncio.to_thread(app.app.state.parts.graph.parts.close_idle)
         while read_machine().free < _NEEDED and self._open:
             if not (idle := self._idle()):
                 busy = "The server has no memory for more now. Try again in a minute."
