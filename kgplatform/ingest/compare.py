@@ -39,8 +39,8 @@ class Compared:
 
     ``unread``: those of the done ones that a model's reply was of no use for. ``again``: those that are there and not
     done; what one of them says stays until it is read.
-    ``is_other_text``: the graph has it with another text or title. ``described``: its metadata are
-    others, and to be written; ``only_described``: and nothing else.
+    ``is_other_text``: the graph has it with another text or title. ``described``: its metadata, or the
+    time of its file, are others, and to be written; ``only_described``: and nothing else.
     """
 
     document: Document
@@ -145,6 +145,7 @@ class _Known:
     sha256: str
     states: dict[str, str]
     metadata: dict[str, MetadataValue]
+    modified: str
 
 
 class _Files:
@@ -193,7 +194,9 @@ class _Files:
 def _known(store: Store, ids: Sequence[str], request: str = "") -> dict[str, _Known]:
     rows = store.read("ingest/existing_documents", ids=ids, request=request) if ids else []
     return {
-        row["id"]: _Known(row["name"], row["sha256"], dict(row["passages"]), metadata_of(row["properties"]))
+        row["id"]: _Known(
+            row["name"], row["sha256"], dict(row["passages"]), metadata_of(row["properties"]), row["modified"] or ""
+        )
         for row in rows
     }
 
@@ -201,7 +204,8 @@ def _known(store: Store, ids: Sequence[str], request: str = "") -> dict[str, _Kn
 def _compared(document: Document, passages: Sequence[Passage], known: _Known | None, *, reread: bool) -> Compared:
     if known is None:
         return Compared(document, passages, "added", described=bool(document.metadata))
-    described = known.metadata != document.metadata
+    is_same = known.metadata == document.metadata
+    described = not is_same or known.modified != document.modified
     # What a passage says may depend on the rest of its document and on the title: of another text, none is kept.
     if (known.title, known.sha256) != (document.title, document.sha256):
         every = frozenset(known.states)
@@ -213,7 +217,7 @@ def _compared(document: Document, passages: Sequence[Passage], known: _Known | N
     unread = frozenset(passage for passage in there if known.states[passage] == UNREAD)
     done = unread.union(passage for passage in there if known.states[passage] == EXTRACTED)
     same_passages = known.states.keys() == wanted
-    verdict: Literal["changed", "unchanged"] = "unchanged" if same_passages and not described else "changed"
+    verdict: Literal["changed", "unchanged"] = "unchanged" if same_passages and is_same else "changed"
     return Compared(
         document,
         passages,

@@ -7,8 +7,8 @@ Of a list, one item has to fit. A document without the name fits no comparison, 
 hold for it. A number also fits the text that spells it; true fits "true" and "yes", false "false" and "no". By order,
 numbers are compared as numbers, and texts letter by letter, so ISO 8601 dates by time; a day is all of its hours. A
 name alone holds where there is a value but false. What the platform knows of every document has names, too: ``title``,
-``language``, ``added``, ``folder``, ``file``, ``path`` and ``type``; a ``document`` is named by its title, file, path,
-URI or id.
+``language``, ``added``, ``modified``, ``folder``, ``file``, ``path`` and ``type``; a ``document`` is named by its
+title, file, path, URI or id.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Term = dict[str, Any]
 fit, or the ``number`` or ``text`` to be ordered by; ``days``: values that stand for all hours of a day; ``not``: that
 none may. What is compared with the address of a file has the name of its ``way``, and the ``names`` asked for."""
 
-_OWN = {"title": "name", "language": "language", "added": "addedAt"}
+_OWN = {"title": "name", "language": "language", "added": "addedAt", "modified": "modifiedAt"}
 """Properties of documents that are no metadata, by the names that people ask for."""
 _OF_FILE = {
     "folder": ("CONTAINS", "/{}/", "/"),
