@@ -191,7 +191,10 @@ def _compared(name: str, sign: str, values: Sequence[Any]) -> _Condition | Term:
         "not": False,
     }
     if name in _OWN:
-        return _Condition(False, [term, {**term, "property": _OWN[name]}])
+        own: Term = {**term, "property": _OWN[name]}
+        if name == "language":  # codes are in lower case
+            own["values"] = [str(form).lower() for form in forms]
+        return _Condition(False, [term, own])
     if name not in _OF_FILE:
         return term
     of_file: Term = {**term, "property": "source"}
