@@ -7,6 +7,7 @@ Taken away is what only the passages and documents that go support, and nothing 
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -112,6 +113,7 @@ def update_statements(again: Sequence[str], described: Sequence[Document]) -> li
             "id": each.id,
             "metadata": {METADATA + name: value for name, value in each.metadata.items()},
             "modifiedAt": each.modified or None,
+            "given": json.dumps(each.given, ensure_ascii=False, sort_keys=True) if each.given else None,
         }
         for each in described
     ]

@@ -27,7 +27,7 @@ from weakref import WeakKeyDictionary
 from kgplatform.errors import InputError, wrong_value
 from kgplatform.neo4j.metadata import kept_name, value_of
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.records import METADATA, metadata_name
+from kgplatform.records import METADATA, MetadataValue, metadata_name
 from kgplatform.text import clipped, did_you_mean, listed
 
 Where = str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]]
@@ -151,6 +151,27 @@ def _known(store: Store, way: str) -> list[str]:
 def none_fits() -> InputError:
     """What is said where no document fits."""
     return InputError("No document fits this condition. Compare it with the metadata of your documents.", "where")
+
+
+def metadata_to_give(given: Mapping[str, Any]) -> dict[str, MetadataValue | None]:
+    """Metadata that all documents of an ingest are to have; None for a name whose value is to go. Raises ``InputError``
+    for what cannot be metadata, and for names that the platform has a value for."""
+    found: dict[str, MetadataValue | None] = {}
+    for name, value in given.items():
+        key = kept_name(str(name))
+        if key in {*_OWN, *_OF_FILE}:
+            raise InputError(f'"{key}" is what the platform knows of every document. Choose another name.', "metadata")
+        try:
+            found[key] = value_of(value)
+        except ValueError:
+            key = ""
+        if not key:
+            raise InputError(
+                f"metadata: {name}={value!r:.100} cannot be used: give a name with a text, a number, a date, true "
+                "or false, or a list of these.",
+                "metadata",
+            )
+    return found
 
 
 def clauses_of(where: Where) -> list[list[Term]]:
