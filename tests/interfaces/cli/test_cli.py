@@ -126,6 +126,7 @@ def test_metadata_of_an_ingest_stay_until_another_says_otherwise(store: Store, r
             known = {"lab": 2, "year": 1815, "time": "12:30"}
         assert found["one"] == known, more
         assert found["0"] == ({"year": 1, "lab": 2} if "tags=" in more else {"year": 1} if more else {}), more
+    assert "\tlab=2; time=12:30; year=1815\n" in run("documents").out
     assert run("search", "Ada", "--where", "lab = 2 and year = 1", "--json").document["passages"]
 
 
