@@ -141,7 +141,7 @@ def ingest(
             cost = graph.estimate(paths or (), **what, progress=progress)
         else:
             web = [path for path in paths or () if is_web(path)]
-            more = {"prune": prune, "introduce": web, "metadata": said}
+            more: dict[str, Any] = {"prune": prune, "introduce": web, "metadata": said}
             report = graph.ingest(paths or (), **what, **more, mode=mode, progress=progress)
             advice = graph.server_advice()
     if estimate:

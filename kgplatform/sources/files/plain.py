@@ -187,12 +187,12 @@ def typed(text: str) -> object:
     """What ``text`` means as a value of front matter: by itself, without comments, or as a list in brackets."""
     import yaml
 
-    loader = _plain_loader()(text)
+    loader: Any = _plain_loader()(text)  # its methods have no types
     try:
         if text.lstrip()[:1] in ("[", '"', "'"):
             return loader.get_single_data()
-        plain = yaml.ScalarNode(loader.resolve(yaml.ScalarNode, text.strip(), (True, False)), text.strip())
-        return loader.construct_object(plain)
+        tag = loader.resolve(yaml.ScalarNode, text.strip(), (True, False))
+        return loader.construct_object(yaml.ScalarNode(tag, text.strip()))
     except (yaml.YAMLError, ValueError, RecursionError):
         return text
 
