@@ -81,6 +81,7 @@ from kgplatform.models.openai_chat import OpenAIChat, Trial, make_chat, try_mode
 from kgplatform.models.own import AnswerMessages, EmbedTexts, as_chat, as_embedder
 from kgplatform.neo4j.filters import Where as Where
 from kgplatform.neo4j.filters import documents_where, fitting_documents
+from kgplatform.neo4j.filters import metadata_to_give as metadata_to_give
 from kgplatform.neo4j.memory import unbounded
 from kgplatform.neo4j.passes import Pass, wait_meanwhile
 from kgplatform.neo4j.passes import Turn as PassTurn
@@ -270,6 +271,7 @@ class KnowledgeGraph:
         reread: bool = False,
         retry_failed: bool = False,
         introduce: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
         progress: Progress = SILENT,
     ) -> IngestReport:
         """Update the graph from ``paths``: files, folders and web addresses, or what is in no file.
@@ -288,11 +290,13 @@ class KnowledgeGraph:
         unchanged documents again too, with another schema, say; replies to the same prompts come from the cache.
         ``retry_failed``: also ask again for passages that the model gave no usable reply for. ``introduce``: sources
         (addresses) of which the model, where it is the extractor, also writes a short summary and three questions, if
-        they have none; the notes of the report have them.
+        they have none; the notes of the report have them. ``metadata``: of every document of ``paths``, beneath what it
+        and files beside it say; kept until another ingest gives the name another value, or None.
         """
         with gather(paths, self.settings.home_folder, Fields.of(self.settings)) as given:
             recording = with_recording(given, recorded, extractor)
-            if not given and (prune or reread or not facts):
+            asked = metadata_to_give(metadata or {})
+            if not given and (prune or reread or asked or not facts):
                 raise InputError("Name at least one file or folder to ingest.")
             facts_from = self._model("Facts are read") if facts else None
             if facts and not given:
@@ -300,7 +304,7 @@ class KnowledgeGraph:
             reader = make_extractor(extractor if given else "local", recording, lambda: self.language_model)
             with self._writing("ingest", progress) as turn:
                 tools = self._tools(turn, reader, schema, mode, progress)
-                tools = replace(tools, facts_from=facts_from, retry_failed=retry_failed)
+                tools = replace(tools, facts_from=facts_from, retry_failed=retry_failed, metadata=asked)
                 if facts and not given:
                     return ingest_facts(tools, turn)
                 report = ingest(tools, given.paths, given.texts, turn, prune=prune, reread=reread)

@@ -60,7 +60,8 @@ class Document:
 
     ``source`` is the URI of the file that it came from; ``uri`` names the document itself and equals ``source``
     but for members of a JSON corpus, which add ``#`` and their title. ``id`` is derived from ``uri`` alone, so a
-    changed text replaces the old one whatever its title. ``metadata``: what else is known of it.
+    changed text replaces the old one whatever its title. ``metadata``: what else is known of it. ``modified``: when its
+    file was changed, in UTC (ISO 8601); "" where it is in none. ``given``: what of the metadata ingests gave it.
     """
 
     id: str
@@ -71,6 +72,8 @@ class Document:
     sha256: str
     locations: tuple[Location, ...] = ()
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
+    modified: str = ""
+    given: Mapping[str, MetadataValue] = field(default_factory=dict)
 
     def __hash__(self) -> int:
         """As fast for a table of a million rows, each with its location."""

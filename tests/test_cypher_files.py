@@ -102,7 +102,8 @@ def planner(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) 
         graph = KnowledgeGraph(store, settings, embedder=HashEmbedder(64))
         files = [folder / "ada.txt", folder / "two.txt", EXAMPLES / "corpus" / "Expedition_of_1865.pdf"]
         graph.ingest(files, recorded=folder / "ada.jsonl", mode="flexible")
-        graph.ingest([folder / "gizmo.txt"], recorded=folder / "gizmo.jsonl", mode="strict")
+        gizmo = [folder / "gizmo.txt"]
+        graph.ingest(gizmo, recorded=folder / "gizmo.jsonl", mode="strict", metadata={"lab": 1})
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(build_tree, "LARGEST", 2)  # so that there are communities inside of communities
             graph.build_tree()

@@ -71,6 +71,7 @@ EXCEPTIONS = {
     ("interfaces.http.team.spaces", "neo4j.server"): "a workspace's server ends when nobody uses it",
     ("interfaces.http.team.spaces", "neo4j.memory"): "as many workspaces are open as memory allows",
     ("interfaces.cli.changes", "sources.load"): "a path that is not there is told before a server is started",
+    ("interfaces.cli.changes", "sources.files.plain"): "values are read as those of front matter",
     ("interfaces.integrations.neo4j_graphrag", "models.chat"): "the type of the client's language model",
     ("interfaces.integrations.neo4j_graphrag", "models.embed"): "its embedding model words questions",
 }

@@ -31,7 +31,7 @@ RETURN COUNT {
          LIMIT $limit
          RETURN {
            id: d.id, title: d.name, uri: d.uri, source: d.source, characters: d.characters, tokens: d.tokens,
-           added_at: toString(d.addedAt),
+           added_at: toString(d.addedAt), modified_at: d.modifiedAt,
            metadata: [name IN keys(d) WHERE name STARTS WITH 'meta_' | [name, d[name]]],
            passages: COUNT { (:Chunk)-[:FROM_DOCUMENT]->(d) },
            extracted: COUNT { (:Chunk {state: 'extracted'})-[:FROM_DOCUMENT]->(d) },

@@ -1,6 +1,6 @@
 // Documents, new or changed.
 // mode: write
-// param $rows: list<map>: id, name, key, uri, source, sha256, characters, tokens, language
+// param $rows: list<map>: id, name, key, uri, source, sha256, characters, tokens, language, modifiedAt
 UNWIND $rows AS row
 MERGE (d:Document {id: row.id})
 ON CREATE SET d.addedAt = datetime()
@@ -11,4 +11,5 @@ SET d.name = row.name,
     d.sha256 = row.sha256,
     d.characters = row.characters,
     d.tokens = row.tokens,
-    d.language = row.language
+    d.language = row.language,
+    d.modifiedAt = row.modifiedAt

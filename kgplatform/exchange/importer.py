@@ -385,7 +385,7 @@ _INDEXED = {
 }
 """Properties with an index, which refuses longer ones, and how many bytes of UTF-8 they may have."""
 _MORE_TYPES = {
-    "Document": {"summary": "string", "questions": "string[]", "introducedFor": "string"},
+    "Document": {"summary": "string", "questions": "string[]", "introducedFor": "string", "given": "string"},
     "Page": {"memory": "string"},
     "Run": {"thread": "string"},
     "Community": {"treeDue": "long"},

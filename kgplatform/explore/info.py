@@ -37,6 +37,7 @@ class DocumentInfo:
     characters: int
     tokens: int
     added_at: str
+    modified_at: str | None
     passages: int
     extracted: int
     failed: int

@@ -200,7 +200,7 @@ NODES = {
     "documents": (
         "Document",
         "id:string,name:string,key:string,uri:string,source:string,sha256:string,characters:long,tokens:long,"
-        "language:string,addedAt:datetime",
+        "language:string,modifiedAt:string,addedAt:datetime",
     ),
     "passages": (
         "Chunk:Pending",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -17,6 +18,7 @@ from kgplatform.concurrency.threads import Stop
 from kgplatform.concurrency.workers import BoundedCalls, LocalWorkers
 from kgplatform.errors import InputError
 from kgplatform.ingest.write import Sink, Writer, document_statements, remove, update_statements
+from kgplatform.neo4j.metadata import flat
 from kgplatform.neo4j.store import Store
 from kgplatform.records import Document, GoneFile, MetadataValue, Passage, Progress, SkippedFile, metadata_of
 from kgplatform.settings import Settings
@@ -39,8 +41,8 @@ class Compared:
 
     ``unread``: those of the done ones that a model's reply was of no use for. ``again``: those that are there and not
     done; what one of them says stays until it is read.
-    ``is_other_text``: the graph has it with another text or title. ``described``: its metadata are
-    others, and to be written; ``only_described``: and nothing else.
+    ``is_other_text``: the graph has it with another text or title. ``described``: its metadata, or the
+    time of its file, are others, and to be written; ``only_described``: and nothing else.
     """
 
     document: Document
@@ -79,6 +81,7 @@ def compare(
     texts: Texts = NO_TEXTS,
     request: str = "",
     reread: bool = False,
+    metadata: Mapping[str, MetadataValue | None] | None = None,
     progress: Progress = lambda stage, done, total: None,
 ) -> Iterator[Group]:
     """Load ``paths`` within the bounds of ``calls`` and compare them with the graph, in the order of the files; nothing
@@ -86,9 +89,10 @@ def compare(
 
     Groups have some 500 passages, so that what a group takes does not depend on how much there is. ``request``: what
     passages would be asked with (``Tools.request``); those that failed with just that are left unread. ``reread``:
-    nothing that the graph has counts as done. ``texts``: what is in no file, compared after the files.
+    nothing that the graph has counts as done. ``texts``: what is in no file, compared after the files. ``metadata``:
+    of every document, beneath what it says itself.
     """
-    files = _Files(store, request, reread=reread)
+    files = _Files(store, request, metadata or {}, reread=reread)
     group: list[CutDocument] = []
     skipped: list[SkippedFile] = []
     passages = documents = 0
@@ -145,14 +149,19 @@ class _Known:
     sha256: str
     states: dict[str, str]
     metadata: dict[str, MetadataValue]
+    modified: str
+    given: dict[str, MetadataValue]
 
 
 class _Files:
     """Which files the graph knows. It remembers the known documents of the file that is being read, 150 bytes each."""
 
-    def __init__(self, store: Store, request: str, *, reread: bool) -> None:
+    def __init__(
+        self, store: Store, request: str, metadata: Mapping[str, MetadataValue | None], *, reread: bool
+    ) -> None:
         self._store = store
         self._request = request
+        self._metadata = metadata
         self._reread = reread
         self._source = ""
         self._size = 0
@@ -177,6 +186,7 @@ class _Files:
             before = known.get(document.id)
             if before is not None:
                 self._met.add(document.id)
+            document = _given(document, {**(before.given if before else {}), **self._metadata})
             result.documents.append(_compared(document, passages, before, reread=self._reread))
         if is_last:
             result.gone |= self._gone()
@@ -193,15 +203,38 @@ class _Files:
 def _known(store: Store, ids: Sequence[str], request: str = "") -> dict[str, _Known]:
     rows = store.read("ingest/existing_documents", ids=ids, request=request) if ids else []
     return {
-        row["id"]: _Known(row["name"], row["sha256"], dict(row["passages"]), metadata_of(row["properties"]))
+        row["id"]: _Known(
+            row["name"],
+            row["sha256"],
+            dict(row["passages"]),
+            metadata_of(row["properties"]),
+            row["modified"] or "",
+            _given_before(row["given"]),
+        )
         for row in rows
     }
+
+
+def _given_before(text: str | None) -> dict[str, MetadataValue]:
+    """What a document has from earlier ingests; none where somebody wrote something else there."""
+    with suppress(ValueError):
+        found = json.loads(text or "{}")
+        return flat(found).metadata if isinstance(found, dict) else {}
+    return {}
+
+
+def _given(document: Document, metadata: Mapping[str, MetadataValue | None]) -> Document:
+    """``document`` with the ``metadata`` that ingests gave it, beneath its own; those of None are taken away."""
+    given = {name: value for name, value in metadata.items() if value is not None}
+    whole = dict(sorted({**given, **document.metadata}.items()))
+    return replace(document, metadata=whole, given=given) if given else document
 
 
 def _compared(document: Document, passages: Sequence[Passage], known: _Known | None, *, reread: bool) -> Compared:
     if known is None:
         return Compared(document, passages, "added", described=bool(document.metadata))
-    described = known.metadata != document.metadata
+    is_same = known.metadata == document.metadata
+    described = not is_same or (known.modified, known.given) != (document.modified, document.given)
     # What a passage says may depend on the rest of its document and on the title: of another text, none is kept.
     if (known.title, known.sha256) != (document.title, document.sha256):
         every = frozenset(known.states)
@@ -213,7 +246,7 @@ def _compared(document: Document, passages: Sequence[Passage], known: _Known | N
     unread = frozenset(passage for passage in there if known.states[passage] == UNREAD)
     done = unread.union(passage for passage in there if known.states[passage] == EXTRACTED)
     same_passages = known.states.keys() == wanted
-    verdict: Literal["changed", "unchanged"] = "unchanged" if same_passages and not described else "changed"
+    verdict: Literal["changed", "unchanged"] = "unchanged" if same_passages and is_same else "changed"
     return Compared(
         document,
         passages,

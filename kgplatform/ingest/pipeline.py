@@ -169,8 +169,8 @@ def ingest(
         open_workers(tools.settings) or nullcontext() as workers,
     ):
         with watch.stage("lay"):
-            request = "" if tools.retry_failed else tools.request
-            how: dict[str, Any] = {"texts": texts, "request": request, "reread": reread, "progress": tools.progress}
+            how: dict[str, Any] = {"request": "" if tools.retry_failed else tools.request, "metadata": tools.metadata}
+            how |= {"texts": texts, "reread": reread, "progress": tools.progress}
             compared = watch.each("load", compare(tools.store, paths, tools.settings, calls, workers, **how))
             lay(tools.store, build.begin(languages.among(compared)), plan, tools.progress, build.spill)
         if build.spill is None:

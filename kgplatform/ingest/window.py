@@ -52,7 +52,7 @@ from kgplatform.models.embed import Embedder
 from kgplatform.models.openai_chat import make_chat
 from kgplatform.neo4j.passes import Pass, is_over
 from kgplatform.neo4j.store import Row, Store
-from kgplatform.records import Document, Extraction, Malformed, Passage, Progress, Proposal, Usage
+from kgplatform.records import Document, Extraction, Malformed, MetadataValue, Passage, Progress, Proposal, Usage
 from kgplatform.settings import Settings
 from kgplatform.text import clipped
 
@@ -93,6 +93,8 @@ class Tools:
     """The model that reads atomic facts from passages that lack them; None if they stay without."""
     retry_failed: bool = False
     """Whether a model is asked again where its reply was of no use."""
+    metadata: Mapping[str, MetadataValue | None] = field(default_factory=dict)
+    """What every document is to have, beside what it says itself."""
 
     @property
     def request(self) -> str:

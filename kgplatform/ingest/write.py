@@ -7,6 +7,7 @@ Taken away is what only the passages and documents that go support, and nothing 
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -108,7 +109,12 @@ def update_statements(again: Sequence[str], described: Sequence[Document]) -> li
     before, and those that write the metadata of ``described`` in place of what was known."""
     waiting = {"state": "pending", **dict.fromkeys(("failure", "unreadBy", "factsFailure", "factsUnreadBy"))}
     metadata = [
-        {"id": each.id, "metadata": {METADATA + name: value for name, value in each.metadata.items()}}
+        {
+            "id": each.id,
+            "metadata": {METADATA + name: value for name, value in each.metadata.items()},
+            "modifiedAt": each.modified or None,
+            "given": json.dumps(each.given, ensure_ascii=False, sort_keys=True) if each.given else None,
+        }
         for each in described
     ]
     return [
@@ -132,6 +138,7 @@ def _document_row(document: Document, passages: Sequence[Passage]) -> Row:
         "characters": len(document.text),
         "tokens": sum(passage.tokens for passage in passages),
         "language": language_of(document.text) or None,
+        "modifiedAt": document.modified or None,
     }
 
 

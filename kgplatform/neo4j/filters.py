@@ -7,8 +7,8 @@ Of a list, one item has to fit. A document without the name fits no comparison, 
 hold for it. A number also fits the text that spells it; true fits "true" and "yes", false "false" and "no". By order,
 numbers are compared as numbers, and texts letter by letter, so ISO 8601 dates by time; a day is all of its hours. A
 name alone holds where there is a value but false. What the platform knows of every document has names, too: ``title``,
-``language``, ``added``, ``folder``, ``file``, ``path`` and ``type``; a ``document`` is named by its title, file, path,
-URI or id.
+``language``, ``added``, ``modified``, ``folder``, ``file``, ``path`` and ``type``; a ``document`` is named by its
+title, file, path, URI or id.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from weakref import WeakKeyDictionary
 from kgplatform.errors import InputError, wrong_value
 from kgplatform.neo4j.metadata import kept_name, value_of
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.records import METADATA, metadata_name
+from kgplatform.records import METADATA, MetadataValue, metadata_name
 from kgplatform.text import clipped, did_you_mean, listed
 
 Where = str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]]
@@ -37,7 +37,7 @@ Term = dict[str, Any]
 fit, or the ``number`` or ``text`` to be ordered by; ``days``: values that stand for all hours of a day; ``not``: that
 none may. What is compared with the address of a file has the name of its ``way``, and the ``names`` asked for."""
 
-_OWN = {"title": "name", "language": "language", "added": "addedAt"}
+_OWN = {"title": "name", "language": "language", "added": "addedAt", "modified": "modifiedAt"}
 """Properties of documents that are no metadata, by the names that people ask for."""
 _OF_FILE = {
     "folder": ("CONTAINS", "/{}/", "/"),
@@ -153,6 +153,27 @@ def none_fits() -> InputError:
     return InputError("No document fits this condition. Compare it with the metadata of your documents.", "where")
 
 
+def metadata_to_give(given: Mapping[str, Any]) -> dict[str, MetadataValue | None]:
+    """Metadata that all documents of an ingest are to have; None for a name whose value is to go. Raises ``InputError``
+    for what cannot be metadata, and for names that the platform has a value for."""
+    found: dict[str, MetadataValue | None] = {}
+    for name, value in given.items():
+        key = kept_name(str(name))
+        if key in {*_OWN, *_OF_FILE}:
+            raise InputError(f'"{key}" is what the platform knows of every document. Choose another name.', "metadata")
+        try:
+            found[key] = value_of(value)
+        except ValueError:
+            key = ""
+        if not key:
+            raise InputError(
+                f"metadata: {name}={value!r:.100} cannot be used: give a name with a text, a number, a date, true "
+                "or false, or a list of these.",
+                "metadata",
+            )
+    return found
+
+
 def clauses_of(where: Where) -> list[list[Term]]:
     """``where`` as ``search/documents_where`` wants it: clauses of which each has to hold, by one of its terms. Empty
     for no condition. Raises ``InputError``, with the place of the mistake in a text."""
@@ -191,7 +212,10 @@ def _compared(name: str, sign: str, values: Sequence[Any]) -> _Condition | Term:
         "not": False,
     }
     if name in _OWN:
-        return _Condition(False, [term, {**term, "property": _OWN[name]}])
+        own: Term = {**term, "property": _OWN[name]}
+        if name == "language":  # codes are in lower case
+            own["values"] = [str(form).lower() for form in forms]
+        return _Condition(False, [term, own])
     if name not in _OF_FILE:
         return term
     of_file: Term = {**term, "property": "source"}

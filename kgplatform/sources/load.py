@@ -11,6 +11,7 @@ import heapq
 import os
 import re
 import stat
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -317,9 +318,10 @@ def _described_by(path: Path) -> Path | None:
 
 
 def described(items: Iterable[Document | SkippedFile]) -> Iterator[Document | SkippedFile]:
-    """``items`` with the metadata that stand beside what they are of: ``NAME.meta.yaml`` next to a file or a folder
-    NAME, a folder's being of all below it. What is said of a file itself comes before what its own text says, and that
-    before what is said of its folders, the nearest first. What of that cannot be read is told once.
+    """``items`` with the times of their files, and the metadata that stand beside what they are of: ``NAME.meta.yaml``
+    next to a file or a folder NAME, a folder's being of all below it. What is said of a file itself comes before what
+    its own text says, and that before what is said of its folders, the nearest first. What of that cannot be read is
+    told once.
     """
     faults: list[SkippedFile] = []
     told: set[Path] = set()
@@ -363,6 +365,7 @@ def described(items: Iterable[Document | SkippedFile]) -> Iterator[Document | Sk
     for item in items:
         if isinstance(item, Document) and item.source.startswith("file:"):
             path = path_of(item.source)
+            item = replace(item, modified=_modified(path))
             (title, own), around = beside(path), of_folders(path.parent)
             yield from faults
             faults.clear()
@@ -372,6 +375,12 @@ def described(items: Iterable[Document | SkippedFile]) -> Iterator[Document | Sk
                 metadata = {**around, **item.metadata, **own}
                 item = replace(item, title=name, metadata=dict(sorted(metadata.items())))
         yield item
+
+
+def _modified(path: Path) -> str:
+    with suppress(OSError, OverflowError, ValueError):
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(path.stat().st_mtime))
+    return ""
 
 
 _AHEAD = 4

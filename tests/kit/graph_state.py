@@ -5,7 +5,7 @@ from typing import Any
 from kgplatform.neo4j.store import Store
 
 Snapshot = tuple[dict[str, Any], list[Any]]
-_TIMES = ("addedAt", "createdAt")
+_TIMES = ("addedAt", "createdAt", "modifiedAt")
 
 
 def snapshot(store: Store) -> Snapshot:

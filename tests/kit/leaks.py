@@ -38,7 +38,10 @@ _LISTS = (
     *("tree", "communities", "runs", "threads", "jobs", "saved-queries", "openapi.json", "health"),
 )
 _CHANGES = frozenset(
-    ("seconds", "seconds_per_call", "graph", "added_at", "addedAt", "browser_url", "created", "id_of_run")
+    (
+        *("seconds", "seconds_per_call", "graph", "browser_url", "created", "id_of_run"),
+        *("added_at", "addedAt", "modified_at", "modifiedAt"),
+    )
 )
 """What may differ: times, and which database it is."""
 

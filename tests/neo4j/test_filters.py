@@ -115,7 +115,7 @@ def documents(neo4j_server: Any) -> Any:
         ([{"document": ["old", "gone"]}], "old"),
         ("document = contracts/b.txt or (document = odd and not document = nowhere)", "odd"),
         ("file = annex a.pdf or path = '2024/../b.txt' or title = B", "new odd"),
-        ({"type": "PDF", "language": ["en", "fr"]}, "new"),
+        ({"type": "PDF", "language": ["EN", "fr"]}, "new"),
         ("language != en and not folder = data", "many none old text"),
         (f"added = {date.today() - timedelta(3)}", "new"),
         (f"added <= {date.today() - timedelta(3)}", "new odd"),

@@ -28,7 +28,7 @@ from kgplatform.sources.corpus_file import HARMLESS_BYTES, USUAL, Fields
 from kgplatform.sources.cut import cut_document
 from kgplatform.sources.files import pdf as of_pdf
 from kgplatform.sources.files.pdf import read_pdf, to_read_scans
-from kgplatform.sources.load import cut_by, find_files, load, load_by
+from kgplatform.sources.load import cut_by, described, find_files, load, load_by
 from kgplatform.text import node_id
 
 
@@ -727,7 +727,7 @@ def test_workers_give_what_this_process_gives_and_cut_as_it_does(folder: Path, m
     with LocalWorkers(2) as workers, BoundedCalls(60, 2000) as calls:
         for bytes_ahead in (100_000_000, 1_000):  # all are sent, or large ones are read here
             monkeypatch.setattr(of_load, "_BYTES_AHEAD", bytes_ahead)
-            assert list(load_by(workers, [folder], USUAL, calls, NEVER)) == wanted
+            assert list(described(load_by(workers, [folder], USUAL, calls, NEVER))) == wanted
         with pytest.raises(DocumentError, match="no such file"):
             next(load_by(workers, [folder / "nothing"], USUAL, calls, NEVER))
         monkeypatch.setattr(of_load, "_CUT_AT_ONCE", 60)
@@ -740,7 +740,7 @@ def test_workers_read_in_the_encoding_that_is_given(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes("Źrebię;Żółw\nŁódź;Święta\n".encode("cp852"))
     fields = Fields(encoding="cp852")
     with LocalWorkers(2) as workers, BoundedCalls(60, 2000) as calls:
-        found = list(load_by(workers, [tmp_path], fields, calls, NEVER))
+        found = list(described(load_by(workers, [tmp_path], fields, calls, NEVER)))
     assert found == list(load([tmp_path], fields=fields))
     assert all(isinstance(each, Document) and "Łódź" in each.text for each in found)
 

@@ -98,10 +98,20 @@ def test_what_cannot_be_read_is_told_once_and_costs_that_alone(tmp_path: Path) -
     assert ("c.txt.meta.yaml", said) in {(Path(each.path).name, each.reason) for each in again}
 
 
-def test_a_change_of_them_is_no_new_reading(store: Store, tmp_path: Path) -> None:
+def test_a_change_of_them_is_no_new_reading_and_a_new_time_no_change(store: Store, tmp_path: Path) -> None:
     kg = opened(store, tmp_path / "home")
     folder = put(tmp_path / "corpus", FILES)[1].parent
+    os.utime(folder / "two.md", (0, 1_000_000_000))
     kg.ingest(folder, extractor="local")
+    titles = [
+        sorted(each.title for each in kg.search("a cable", where=where))
+        for where in ("modified < 2002-01-01", "modified = 2001-09-09", 'modified within "90 days" and project')
+    ]
+    assert titles == [["two"], ["two"], ["A", "B", "The first cable"]]
+    os.utime(folder / "two.md", (0, 1_100_000_000))
+    report = kg.ingest(folder, extractor="local")
+    assert (report.extracted, report.unchanged, report.changed) == (0, 4, 0)
+    assert {info.title: info.modified_at for info in kg.documents()}["two"] == "2004-11-09T11:33:20Z"
     (folder / "one.txt.meta.yaml").write_text("title: The first cable\nyear: 1859\n")
     (folder / "two.md.meta.yml").unlink()
     report = kg.ingest(folder, extractor="local")

@@ -22,6 +22,7 @@ from kgplatform.interfaces.cli.shared import (
     alternatives,
     connect_to,
     known_extractor,
+    named_texts,
     note,
     open_at,
 )
@@ -62,6 +63,10 @@ RetryFailed = Annotated[
 Reread = Annotated[
     bool, typer.Option("--reread", help="Also read unchanged documents again, for example with another schema.")
 ]
+Metadata = Annotated[
+    list[str] | None,
+    typer.Option("--metadata", metavar="NAME=VALUE", help="Metadata of all these documents. May be repeated."),
+]
 TextField = Annotated[
     str | None,
     typer.Option(
@@ -99,6 +104,7 @@ def ingest(
     prune: Prune = False,
     reread: Reread = False,
     retry_failed: RetryFailed = False,
+    metadata: Metadata = None,
     text_field: TextField = None,
     title_field: TitleField = None,
     encoding: Encoding = None,
@@ -112,11 +118,13 @@ def ingest(
     if not paths and recorded is None and not facts:
         raise InputError("Name at least one file or folder to ingest.")
     from kgplatform.interfaces.cli.show import reports, terminal
+    from kgplatform.sources.files.plain import typed
     from kgplatform.sources.load import find_files
     from kgplatform.sources.objects import is_web
 
     # One that is not there is told before a server is started.
     find_files([path for path in paths or () if not is_web(path)])
+    said = {name: typed(text) for name, text in named_texts(metadata, "--metadata")}
     what: dict[str, Any] = {
         "schema": schema,
         "extractor": extractor,
@@ -133,7 +141,8 @@ def ingest(
             cost = graph.estimate(paths or (), **what, progress=progress)
         else:
             web = [path for path in paths or () if is_web(path)]
-            report = graph.ingest(paths or (), **what, mode=mode, prune=prune, introduce=web, progress=progress)
+            more: dict[str, Any] = {"prune": prune, "introduce": web, "metadata": said}
+            report = graph.ingest(paths or (), **what, **more, mode=mode, progress=progress)
             advice = graph.server_advice()
     if estimate:
         terminal.show(as_json, cost, reports.show_estimate)

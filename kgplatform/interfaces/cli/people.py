@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kgplatform.interfaces.cli.shared import AsJson, Home
+from kgplatform.interfaces.cli.shared import AsJson, Home, note, settings_of
 from kgplatform.interfaces.cli.workspaces import Folder, workspaces_in
 
 if TYPE_CHECKING:
@@ -116,7 +116,13 @@ def grant(
     home: Home = None,
 ) -> None:
     """Let somebody into a workspace."""
+    from kgplatform.client import open_graph
+    from kgplatform.interfaces.http.team.spaces import check_names, has_graph
+
     workspaces, people = _opened(folder, home)
+    if where.strip() and workspace != "*" and has_graph(found := workspaces.get(workspace)):
+        with open_graph(settings_of(home).in_home(found.home), note) as graph:
+            check_names(graph, where)
     people.grant(workspaces.id_of(workspace), who, role, where)
     part = f", and sees the documents with {where}" if where else ""
     print(f"{who} is {role} in {'all workspaces' if workspace == '*' else workspace}{part}.")

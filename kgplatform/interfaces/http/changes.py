@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
 from fastapi import APIRouter, Request, Response
-from pydantic import Field, ValidationError
+from pydantic import Field, Json, ValidationError
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.datastructures import FormData, UploadFile
 
-from kgplatform.client import KINDS, MODES, KnowledgeGraph, check_tree_method, extractors
+from kgplatform.client import KINDS, MODES, KnowledgeGraph, check_tree_method, extractors, metadata_to_give
 from kgplatform.concurrency.system import path_of
 from kgplatform.concurrency.threads import NEVER
 from kgplatform.errors import InputError, StoppedError
@@ -65,6 +65,7 @@ class UploadFields(Sent):
     mode: str = Field("flexible", json_schema_extra={"enum": [*MODES]})
     facts: bool = Field(False, description="Also have a model read atomic facts.")
     retry_failed: bool = Field(False, description="Ask the model again about passages without a usable reply.")
+    metadata: Json[dict[str, Any]] = Field({}, description="Of all these documents, as a JSON object; null removes.")
 
 
 _FILES = {"type": "array", "items": {"type": "string", "format": "binary"}}
@@ -155,6 +156,7 @@ def _take_in(parts: Parts, form: FormData, size: int) -> dict[str, Job]:
     ):
         if name and name not in known:
             raise InputError(unknown(what, name, known))
+    metadata_to_give(asked.metadata)
     addresses = asked.addresses.split()
     if strange := [each for each in addresses if not is_web(each)]:
         raise InputError(f"{strange[0]:.200} is no address of the web: it begins with https:// or http://.")

@@ -80,6 +80,10 @@ SchemaName = Annotated[
     ),
 ]
 
+Metadata = Annotated[
+    dict[str, Any] | None,
+    Field(description='Metadata of what is added, such as {"project": "cables", "year": 1858}; null removes a name.'),
+]
 
 Objects = list[dict[str, Any]]
 
@@ -408,13 +412,15 @@ class WritingTools:
         text: Annotated[str, Field(min_length=1, max_length=_LONGEST_TEXT)],
         context: Context[Any, Any],
         schema: SchemaName = None,
+        metadata: Metadata = None,
     ) -> Annotated[CallToolResult, Result]:
         """Add a text to the graph, as a document. It replaces a document of the same title."""
         listener = Listener(context)
 
         def work(graph: KnowledgeGraph) -> dict[str, Any]:
             known, progress = _known(schema), listener.progress(graph.stop)
-            report = graph.ingest(Text(text, title=title, id=title), schema=known, progress=progress)
+            given = Text(text, title=title, id=title)
+            report = graph.ingest(given, schema=known, metadata=metadata, progress=progress)
             return _ingested(graph, report, source_of_id(title))
 
         return await self._in_turn(work)
@@ -424,6 +430,7 @@ class WritingTools:
         path: Annotated[str, Field(min_length=1, max_length=4_000, description="A file or folder on the server.")],
         context: Context[Any, Any],
         schema: SchemaName = None,
+        metadata: Metadata = None,
     ) -> Annotated[CallToolResult, Result]:
         """Update the graph from a file or folder; only below the folders that the server allows."""
         listener = Listener(context)
@@ -436,7 +443,8 @@ class WritingTools:
             if file is None or not any(file.is_relative_to(folder) for folder in self._folders):
                 raise InputError(f"{path!r} is not a file or folder below {', '.join(map(str, self._folders))}.")
             known = _known(schema)
-            report = graph.ingest(file, schema=known, progress=listener.progress(graph.stop))
+            progress = listener.progress(graph.stop)
+            report = graph.ingest(file, schema=known, metadata=metadata, progress=progress)
             return _ingested(graph, report, file.as_uri(), f"{file.as_uri()}/")
 
         return await self._in_turn(work)

@@ -183,6 +183,20 @@ def said_in(source: str, what: str, first: int) -> tuple[str, dict[str, Metadata
     return title, kept.metadata, tuple(faults)
 
 
+def typed(text: str) -> object:
+    """What ``text`` means as a value of front matter: by itself, without comments, or as a list in brackets."""
+    import yaml
+
+    loader: Any = _plain_loader()(text)  # its methods have no types
+    try:
+        if text.lstrip()[:1] in ("[", '"', "'"):
+            return loader.get_single_data()
+        tag = loader.resolve(yaml.ScalarNode, text.strip(), (True, False))
+        return loader.construct_object(yaml.ScalarNode(tag, text.strip()))
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return text
+
+
 _TOML_KEY = re.compile(r"^([\w.-]+)[^\S\n]*=[^\S\n]*", re.M)
 """Of a TOML value, which is YAML but for the sign between them."""
 _FRONT_VALUE = re.compile(r"^([\w\"'][^:=\n]*?)[^\S\n]*:(?=\s)(.*\n(?:[^\S\n]+.*\n|-.*\n|\n)*)", re.M)

@@ -113,6 +113,23 @@ def test_an_ingest_that_ran_out_of_tokens(store: Store, run: Run, texts: Path, m
     assert "Documents: 3 unchanged. Passages: 3, 2 read now by the extractor llm." in rest.out
 
 
+def test_metadata_of_an_ingest_stay_until_another_says_otherwise(store: Store, run: Run, texts: Path) -> None:
+    (texts / "one.md").write_text(f"---\nyear: 1815\n---\n{ADA}")
+    said = [each for text in ("lab=01234", "tags=[a, b]", "year=1", "time=12:30") for each in ("--metadata", text)]
+    assert run("ingest", texts / "one.md", "--extractor", "local", *said).code == 0
+    known = {"lab": "01234", "tags": ["a", "b"], "year": 1815, "time": "12:30"}
+    for more in ((), ("--metadata", "year=1"), ("--metadata", "tags=", "--metadata", "lab=2")):
+        report = run("ingest", texts, "--extractor", "local", "--json", *more).document
+        assert report["extracted"] == (0 if more else 3), more
+        found = {each["title"]: each["metadata"] for each in run("documents", "--json").document["documents"]}
+        if "tags=" in more:
+            known = {"lab": 2, "year": 1815, "time": "12:30"}
+        assert found["one"] == known, more
+        assert found["0"] == ({"year": 1, "lab": 2} if "tags=" in more else {"year": 1} if more else {}), more
+    assert "\tlab=2; time=12:30; year=1815\n" in run("documents").out
+    assert run("search", "Ada", "--where", "lab = 2 and year = 1", "--json").document["passages"]
+
+
 def test_progress_on_a_terminal(store: Store, run: Run, texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm-256color")
@@ -386,6 +403,7 @@ def test_an_error_is_one_sentence(store: Store, run: Run, tmp_path: Path) -> Non
     cases: list[tuple[list[str], int, str]] = [
         (["ingest", "nowhere"], 2, "nowhere: no such file or folder"),
         (["ingest", "x.txt", "--extractor", "recorded"], 2, "Name it with --recorded FILE."),
+        (["ingest", "x.txt", "--metadata", "path=a"], 2, '"path" is what the platform knows of every document.'),
         (["search", "Who?"], 2, "The graph is empty. Run `kgplatform ingest PATH…` first."),
         (["cypher", "RETURN $x"], 1, "Expected parameter(s): x"),
         (["search"], 2, "Missing argument 'question'"),

@@ -90,11 +90,15 @@ def test_an_upload_is_ingested_and_told(client: httpx.Client, folder: Path) -> N
     assert names(client) == ["field", "ship"]
     assert sorted(path.name for path in folder.iterdir()) == ["field.txt", "ship.txt"], "what was skipped is not kept"
     (before, _) = client.get("/api/documents").json()["documents"]
+    assert before["metadata"] == {}
+    end = wait_for(client, started(upload(client, ("field.txt", FIELD), metadata='{"lab": "7", "year": 1858}')))
+    assert (end["report"]["changed"], end["report"]["extracted"]) == (1, 0)
     end = wait_for(client, started(upload(client, ("field.txt", FIELD + b" He lived in New York."))))
     assert (end["report"]["added"], end["report"]["changed"]) == (0, 1), "the same name is the same document"
     (after, _) = client.get("/api/documents").json()["documents"]
     assert (after["id"], after["uri"]) == (before["id"], before["uri"])
     assert after["characters"] > before["characters"]
+    assert after["metadata"] == {"lab": "7", "year": 1858}
 
 
 def test_pages_of_the_web_are_ingested_beside_files(
@@ -190,6 +194,7 @@ def test_a_document_goes_with_its_upload_and_files_of_the_server_stay(
 def test_what_cannot_be_used(client: httpx.Client, folder: Path) -> None:
     for fields in (
         *({"schema": each} for each in ("/etc/passwd", "../../general", "nothing")),
+        *({"metadata": each} for each in ("cables", "[1]", '{"path": "a"}', '{"deep": {"a": 1}}')),
         *({"extractor": "magic"}, {"mode": "loose"}, {"facts": "perhaps"}, {"recorded": "/etc/passwd"}),
     ):
         error(upload(client, ("field.txt", FIELD), **fields), 400, "InputError")

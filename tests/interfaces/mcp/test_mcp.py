@@ -389,7 +389,7 @@ def test_writing(kg: KnowledgeGraph, tmp_path: Path) -> None:
         wrong = fault(await client.call_tool("ingest_text", {**evil, "schema": "/etc/passwd"}))
         path = content(await client.call_tool("ingest_path", {"path": str(folder / next(iter(FIELD)))}))
         (folder / "link.txt").unlink()
-        whole = content(await client.call_tool("ingest_path", {"path": str(folder)}))
+        whole = content(await client.call_tool("ingest_path", {"path": str(folder), "metadata": {"lab": 7}}))
         tree = content(await client.call_tool("build_tree", {}))
         gone = content(await client.call_tool("remove_document", {"document": again["documents"][0]["id"]}))
         return refused, first, again, wrong, path, whole, tree, gone
@@ -403,6 +403,7 @@ def test_writing(kg: KnowledgeGraph, tmp_path: Path) -> None:
     assert 'Unknown schema "/etc/passwd"' in wrong
     assert len(path["documents"]) == 1
     assert {each["title"] for each in whole["documents"]} == {Path(name).stem for name in FIELD}
+    assert [dict(each.metadata) for each in kg.documents()] == [{"lab": 7}] * len(FIELD)
     assert tree["report"]
     assert [each["title"] for each in gone["removed"]] == ["../../evil"]
     assert [each.title for each in kg.documents()] == [Path(next(iter(FIELD))).stem]

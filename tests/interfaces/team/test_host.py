@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from teams import TOKEN, Team, fill, quick_servers_of, team
 
+from kgplatform.errors import InputError
+from kgplatform.interfaces.cli import people
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.settings import load_settings
 from kgplatform.sources.objects import Text
@@ -178,6 +180,17 @@ def test_several_parts_are_seen_together(served: Team) -> None:
         host.people.grant(works, f"group:g{number}", "reader", condition)
     with served.client(token, "works") as client:
         assert [each["title"] for each in client.get("/api/documents").json()["documents"]] == ["Charter", "Staff"]
+
+
+def test_a_grant_with_a_mistyped_name_is_refused(served: Team) -> None:
+    before = served.host.people.grants
+    wrong = {"workspace": "works", "who": "group:new", "role": "reader", "where": "levle = 1"}
+    with served.client(TOKEN) as admin:
+        answer = admin.post("/api/people/grants", json=wrong)
+        assert (answer.status_code, "Did you mean level" in answer.text) == (400, True)
+    with pytest.raises(InputError, match="Did you mean level"):
+        people.grant("works", "group:new", "reader", where="levle = 1", folder=served.host.workspaces.folder)
+    assert served.host.people.grants == before
 
 
 def test_the_log_stays_whole(served: Team) -> None:

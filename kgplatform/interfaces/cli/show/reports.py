@@ -16,7 +16,7 @@ from kgplatform.interfaces.cli.show.answers import show_stages
 from kgplatform.interfaces.cli.show.terminal import console, safe, short, table
 from kgplatform.readers.readers import stages_by_reader
 from kgplatform.shown import plain
-from kgplatform.text import counted, duration, listed
+from kgplatform.text import clipped, counted, duration, listed
 
 if TYPE_CHECKING:
     from kgplatform import Estimate, IngestReport
@@ -347,9 +347,11 @@ def show_documents(documents: Sequence[DocumentInfo]) -> None:
     for each in documents:
         numbers = [f"{n:,}" for n in (each.passages, each.extracted, each.failed, each.tokens, each.pages)]
         saved = "" if each.compression is None else f"{each.compression:.1f}%"  # unless every page has a gist
-        rows.append((each.title, *numbers, saved, each.uri))
+        known = "; ".join(f"{name}={_cell(value)}" for name, value in each.metadata.items())
+        rows.append((each.title, *numbers, saved, each.uri, clipped(known, 100)))
     if rows:
-        table(out, ("Document", "Passages", "Read", "Failed", "Tokens", "Pages", "Saved", "Address"), rows)
+        heads = ("Document", "Passages", "Read", "Failed", "Tokens", "Pages", "Saved", "Address", "Metadata")
+        table(out, heads, rows)
     out.print(counted(len(documents), "document"))
 
 

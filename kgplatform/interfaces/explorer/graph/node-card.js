@@ -9,7 +9,7 @@ import { routeTo } from "../shared/router.js";
 /** What is shown in another place, and what is there for the platform alone. */
 const LEFT_OUT = new Set([
   ...["id", "name", "text", "summary", "gist", "type", "document", "start", "end", "source"],
-  ...["embedding", "key", "stem", "nameWords", "words", "exact", "consonants", "joinDue", "treeDue", "inSchema", "center", "level", "signature", "sha256", "index"],
+  ...["embedding", "key", "stem", "nameWords", "words", "exact", "consonants", "joinDue", "treeDue", "inSchema", "center", "level", "signature", "sha256", "given", "index"],
   ...["state", "locations", "locationStarts", "factsBy", "unreadBy", "factsUnreadBy", "claimedBy", "leftOut", "notKept", "seed", "boundBy"],
   ...["kept", "mapped", "dropped", "offSchema", "turned", "unnamed", "found", "notFound", "duplicates", "malformedKinds", "malformedCounts"],
 ]);

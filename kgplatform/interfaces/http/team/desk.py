@@ -17,6 +17,7 @@ from kgplatform.interfaces.http.failures import HANDLERS, HttpRequestError, Repo
 from kgplatform.interfaces.http.parts import Sent
 from kgplatform.interfaces.http.team.people import SIGN_IN
 from kgplatform.interfaces.web_server import Json
+from kgplatform.workspaces import EVERYWHERE
 
 if TYPE_CHECKING:
     from kgplatform.interfaces.http.team.host import Host
@@ -218,6 +219,8 @@ def _add_people(desk: FastAPI, host: Host) -> None:
 
     @desk.post("/api/people/grants", responses=errors(400, 403))
     async def grant(body: GrantBody, person: Admin) -> Response:
+        if body.where.strip() and body.workspace != EVERYWHERE:
+            await host.spaces.check(host.workspaces.get(body.workspace), body.where)
         made = await anyio.to_thread.run_sync(
             lambda: people.grant(host.workspaces.id_of(body.workspace), body.who, body.role, body.where)
         )

@@ -41,6 +41,17 @@ Make = Callable[[KnowledgeGraph, bool], FastAPI]
 """Makes the application over a graph; for those who only read, or for others."""
 
 
+def has_graph(workspace: Workspace) -> bool:
+    """Whether it was ever opened."""
+    return (workspace.home / "neo4j").is_dir()
+
+
+def check_names(graph: KnowledgeGraph, where: str) -> None:
+    """Raise ``InputError`` for what ``where`` names and no document has; before there are any, all is yet to come."""
+    if graph.documents():
+        graph.parts.current(graph, where)
+
+
 @dataclass(eq=False, slots=True)
 class _App:
     app: FastAPI
@@ -93,6 +104,17 @@ class Spaces:
             finally:
                 found.busy -= 1
                 found.used = time.monotonic()
+        finally:
+            space.busy -= 1
+            space.used = time.monotonic()
+
+    async def check(self, workspace: Workspace, where: str) -> None:
+        """Raise ``InputError`` for what ``where`` names and no document of the workspace has."""
+        if not has_graph(workspace):
+            return
+        space = await self._space(workspace)
+        try:
+            await asyncio.to_thread(check_names, space.graph, where)
         finally:
             space.busy -= 1
             space.used = time.monotonic()
