@@ -157,9 +157,7 @@ def test_its_models_are_those_of_whoever_asks(whole: KnowledgeGraph) -> None:
     assert answer.usage.calls and work.ledger.total == answer.usage
 
 
-def test_requests_and_commands_are_about_it(
-    whole: KnowledgeGraph, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_requests_and_commands_are_about_it(whole: KnowledgeGraph, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KGPLATFORM_HOME", str(whole.settings.home_folder))
     with whole.part("half") as part, client_of(whole) as client:
         ids = part.look.map().ids

@@ -91,14 +91,16 @@ class Jobs:
         self._at = graph, uploads
         self.queue = queue
         self._works = works
-        self._most = at_once + waiting
+                self._most = at_once + waiting
         self._at_once = at_once
         self._running: dict[str, _Running] = {}
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
         self._wake = threading.Event()
-        self._closed = Stop()
-        self._sweep = partial(end_abandoned, graph.within(self._closed), uploads)
+        self._closed = threading.Event()
+        self._waiting = Stop()
+        """Of who looks for jobs: to close must not take as long as a database that is gone is waited for."""
+        self._sweep = partial(end_abandoned, graph.within(self._waiting), uploads)
 
     def start(self) -> None:
         """Remove what an earlier server left that no job needs, and begin to look for jobs."""
@@ -108,7 +110,7 @@ class Jobs:
     def add(self, kind: str, parameters: dict[str, Any], files: Files | None = None) -> Job:
         """Queue a job. Raises ``HttpRequestError`` if too many wait."""
         job = None
-        if not self._closed.is_set:
+        if not self._closed.is_set():
             alone = self._works[kind].alone
             job = self.queue.add(kind, parameters, alone=alone, most=self._most, files=files)
         if job is None:
@@ -119,7 +121,7 @@ class Jobs:
     def check(self) -> Load:
         """What waits and runs. Raises ``HttpRequestError`` (429) if too many do."""
         load = self.queue.load()
-        if self._closed.is_set or load.jobs >= self._most:
+        if self._closed.is_set() or load.jobs >= self._most:
             raise busy(_TOO_MANY)
         return load
 
@@ -171,6 +173,7 @@ class Jobs:
         """Stop all work here, and wait until it has ended; the jobs wait for another server, or for the next one."""
         with self._lock:
             self._closed.set()
+            self._waiting.set()
             running = list(self._running.values())
         for held in running:
             held.stop.set()
@@ -185,18 +188,16 @@ class Jobs:
         return _as_given(held.told() if held is not None else job)
 
     def _look(self) -> None:
-        swept = time.monotonic()
-        # Who closes must not wait for a database that is gone.
-        queue = replace(self.queue, store=self.queue.store.within(self._closed))
-        while not self._closed.is_set:
+        swept, queue = time.monotonic(), replace(self.queue, store=self.queue.store.within(self._waiting))
+        while not self._closed.is_set():
             try:
-                while not self._closed.is_set and len(self._running) < self._at_once:  # as many as can run now
+                while not self._closed.is_set() and len(self._running) < self._at_once:  # as many as can run now
                     if (claim := queue.claim()) is None:
                         break
                     held = _Running(claim)
                     with self._lock:
                         self._running[claim.job.id] = held
-                        if self._closed.is_set:
+                        if self._closed.is_set():
                             held.stop.set()
                     self._spawn(partial(self._run, held), "kgplatform-job")
                 if time.monotonic() - swept > _SWEEP_EVERY:

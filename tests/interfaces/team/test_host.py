@@ -80,7 +80,7 @@ def test_a_reader_of_a_part_has_a_graph_of_it(served: Team) -> None:
         for where in ("level > 0", 'level < 99 or title = "Operation Nightjar"', 'not title = "Charter"'):
             told = pat.get("/api/documents", params={"where": where})
             titles = [each["title"] for each in told.json().get("documents", [])]
-            assert set(titles) <= {"Charter", "Staff"} and not any(each in told.text for each in SECRETS), where
+            assert set(titles) <= {"Charter", "Staff"} and "Zenobia" not in told.text, where
         assert titles == ["Staff"]
         for statement in ("RETURN 1", "MATCH (n) RETURN n"):
             refused = pat.post("/api/cypher", json={"statement": statement})
