@@ -91,7 +91,7 @@ class Jobs:
         self._at = graph, uploads
         self.queue = queue
         self._works = works
-                self._most = at_once + waiting
+        self._most = at_once + waiting
         self._at_once = at_once
         self._running: dict[str, _Running] = {}
         self._threads: list[threading.Thread] = []
