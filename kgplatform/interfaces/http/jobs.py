@@ -173,8 +173,8 @@ class Jobs:
         """Stop all work here, and wait until it has ended; the jobs wait for another server, or for the next one."""
         with self._lock:
             self._closed.set()
-            self._waiting.set()
             running = list(self._running.values())
+        self._waiting.set()
         for held in running:
             held.stop.set()
         self._wake.set()
