@@ -86,7 +86,7 @@ _MOST_KEPT = 16
 """Parts on disk: when there are more, those that were used longest ago go."""
 MOST_OPEN = 3
 """Servers of parts that one process keeps running: each takes 1 to 2 GB."""
-_MOST_ASKED = 1000
+_MOST_ASKED = 50
 _DEEPEST = 3
 _NEEDED = 1_000_000_000
 """Bytes of memory that must be free for one more."""
@@ -153,6 +153,7 @@ class Parts(Generic[G]):
         with self._lock:
             opening = self._opening[name]
         with opening:  # one thread makes it, the others wait
+            whole.stop.check()
             with self._lock:
                 part = self._open.get(name)
             part = part or self._made(self._settings.parts_folder / name, whole, documents, progress)
@@ -187,10 +188,13 @@ class Parts(Generic[G]):
     def _made(self, folder: Path, whole: G, documents: list[str], progress: Progress) -> _Open[G]:
         settings, made = self._settings.in_home(folder), folder / _MADE
         with _STARTING, ExitStack() as closing, file_lock(folder / _LOCK):
+            whole.stop.check()
+            self.close_idle(MOST_OPEN - 1)
             if read_machine().free < _NEEDED:
                 self.close_idle()
             if read_machine().free < _NEEDED:
                 raise ServerError("There is too little memory for a graph of these documents: 1 GB must be free.")
+            closing.callback(_remove_unmade, folder)
             closing.callback(_left, folder, self._settings, self._report)
             closing.enter_context(_used(folder))
             if not made.exists():
@@ -211,6 +215,12 @@ class Parts(Generic[G]):
         for made in kept[_MOST_KEPT - 1 :]:
             if _left(made.parent, self._settings, self._report):
                 shutil.rmtree(made.parent, ignore_errors=True)
+
+
+def _remove_unmade(folder: Path) -> None:
+    """Remove what is left of a part whose making ended early: nobody might ask for it again."""
+    if not (folder / _MADE).exists():
+        shutil.rmtree(folder / "neo4j", ignore_errors=True)
 
 
 def _name_of(whole: Graph, documents: list[str]) -> str:

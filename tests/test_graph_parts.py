@@ -23,7 +23,7 @@ from web_server import client_of
 from kgplatform.aio import AsyncKnowledgeGraph
 from kgplatform.client import KnowledgeGraph
 from kgplatform.concurrency.threads import Stop
-from kgplatform.errors import InputError
+from kgplatform.errors import InputError, StoppedError
 from kgplatform.evaluate.graphs import Graphs
 from kgplatform.evaluate.terms import DataSet, Text
 from kgplatform.models.embed import HashEmbedder
@@ -148,6 +148,18 @@ def test_down_stops_those_that_a_killed_process_left(
     assert run("down").out == "Neo4j was not running.\n"
 
 
+def test_one_whose_making_ends_early_leaves_nothing_but_its_lock(whole: KnowledgeGraph) -> None:
+    stop = Stop()
+
+    def at_once(stage: str, done: int, total: int) -> None:
+        stop.set()
+
+    with pytest.raises(StoppedError), whole.within(stop).part("number = 7", progress=at_once):
+        pass
+    unmade = [each for each in whole.settings.parts_folder.iterdir() if not (each / "made").exists()]
+    assert [sorted(file.name for file in each.iterdir()) for each in unmade] == [["lock"]]
+
+
 def test_its_models_are_those_of_whoever_asks(whole: KnowledgeGraph) -> None:
     """Who stops takes them from nobody else, and each piece of work counts what it spends."""
     stop, work = Stop(), whole.within()
@@ -169,12 +181,13 @@ def test_requests_and_commands_are_about_it(whole: KnowledgeGraph, run: Run, mon
             ("stats", part.stats()),
             ("document-page", part.look.document_page()),
         ):
-            answer = client.get(f"/api/{path}", params={"where": ['{"half": true}', "number < 7"]})
-            assert answer.json() == json.loads(encode(alone)), path
+            for where in (['{"half": true}', "number < 7"], '[{"half": true}, "number < 7"]'):
+                answer = client.get(f"/api/{path}", params={"where": where})
+                assert answer.json() == json.loads(encode(alone)), path
         others = next(each for each in whole.look.map().ids if each not in ids)
         assert client.get(f"/api/graph/nodes/{others}").status_code == 200
         assert client.get(f"/api/graph/nodes/{others}", params={"where": "half"}).status_code == 404
-        for where in ("half and number = 1", "hlaf", "number <", "5"):
+        for where in ("half and number = 1", "hlaf", "number <", "5", "[" * 3000):
             assert client.get("/api/tree", params={"where": where}).status_code == 400, where
         assert client.get("/api/tree", params={"where": ""}).json() == client.get("/api/tree").json()
         count = {"statement": "MATCH (d:Document) RETURN count(d)"}

@@ -15,7 +15,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import asdict, dataclass, is_dataclass, replace
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -135,7 +135,8 @@ def graph_fingerprint(kg: KnowledgeGraph) -> str:
     stats = kg.stats()
     nodes = {label: count for label, count in stats.nodes.items() if label not in _OF_RUNS}
     joined = {kind: count for kind, count in stats.relationships.items() if kind not in _RELATIONSHIPS_OF_RUNS}
-    return fingerprint({"documents": kg.documents(), "state": kg.state(), "nodes": nodes, "relationships": joined})
+    documents = [replace(each, modified_at=None) for each in kg.documents()]  # a file's new time changes no answer
+    return fingerprint({"documents": documents, "state": kg.state(), "nodes": nodes, "relationships": joined})
 
 
 @cache

@@ -310,8 +310,10 @@ class Guard:
         if origin in self.origins:
             return True
         if scope["method"] in _SAFE:
-            # Other sites may link here, but not read from here.
-            is_visit = headers.get("sec-fetch-mode", "navigate") == "navigate"
+            # Other sites may link here, but not read from here, nor have graphs made of parts of this one.
+            is_visit = (
+                headers.get("sec-fetch-mode", "navigate") == "navigate" and b"where=" not in scope["query_string"]
+            )
             return site in ("none", "same-origin") or is_visit or not scope["path"].startswith(self.api)
         host = headers.get("host", "").lower()
         is_at_host = bool(host) and origin is not None and origin.lower() in (f"http://{host}", f"https://{host}")

@@ -117,12 +117,19 @@ def grant(
 ) -> None:
     """Let somebody into a workspace."""
     from kgplatform.client import open_graph
-    from kgplatform.interfaces.http.team.spaces import check_names, has_graph
+    from kgplatform.interfaces.http.team.spaces import check_names, is_checked
+    from kgplatform.neo4j.server import LocalNeo4j
 
     workspaces, people = _opened(folder, home)
-    if where.strip() and workspace != "*" and has_graph(found := workspaces.get(workspace)):
-        with open_graph(settings_of(home).in_home(found.home), note) as graph:
-            check_names(graph, where)
+    if is_checked(workspaces, workspace, where):
+        settings = settings_of(home).in_home(workspaces.home(workspace))
+        was_running = LocalNeo4j(settings).status().running
+        try:
+            with open_graph(settings, note) as graph:
+                check_names(graph, where)
+        finally:
+            if not was_running:
+                LocalNeo4j(settings, note).down()
     people.grant(workspaces.id_of(workspace), who, role, where)
     part = f", and sees the documents with {where}" if where else ""
     print(f"{who} is {role} in {'all workspaces' if workspace == '*' else workspace}{part}.")

@@ -30,7 +30,7 @@ _OPENAI = "https://api.openai.com/v1"
 _MOST_IDS = 500
 _ABOUT_READERS = ("name", "title", "about", "takes", "needs_model", "whole_graph", "options")
 _LARGEST_OFFSET = 1_000_000_000
-_METADATA = "Only entities that documents with this metadata name, at once; otherwise as the whole graph has them."
+_METADATA = "Only entities that documents with this metadata mention, with the facts of the whole graph."
 
 
 class SubgraphBody(Sent):

@@ -100,7 +100,8 @@ class Workers:
         self._asking = 0
         self._uploads = uploads
         self._arriving = 0
-        self._stops: set[Stop] = set()
+        self._making = Stop()
+        self._stops: set[Stop] = {self._making}
         self._threads: dict[ThreadsKind, anyio.CapacityLimiter] = {}
 
     def close(self) -> None:
@@ -145,7 +146,8 @@ class Workers:
         """What ``work`` returns, as JSON; it is stopped when the client goes away. Where the request has a condition
         (``Looked``), it works on the part of the graph that this names."""
         if where := getattr(request.state, "where", None):
-            work, kind = partial(_in_part, where, work), "parts"
+            # It is made to the end though the client goes away: it is kept for the next request.
+            work, kind = partial(_in_part, where, work, self._graph.within(self._making)), "parts"
 
         async def stop_when_gone() -> None:  # the body has been read before
             while (await request.receive())["type"] != "http.disconnect":
@@ -215,7 +217,8 @@ _WHERE = (
 
 
 def _looked_at(request: Request, where: Annotated[list[str] | None, Query(description=_WHERE)] = None) -> Parts:
-    request.state.where = [found for each in where or () if (found := condition(each))]
+    found = [condition(each) for each in where or ()]
+    request.state.where = [one for each in found for one in (each if isinstance(each, list) else [each]) if one]
     return _parts_of(request)
 
 
@@ -227,7 +230,7 @@ def condition(text: str) -> Any:
     """The condition that a request's address has: a text, or JSON. Raises ``InputError`` where it cannot be one."""
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = text
     refuse_half_pairs(found)
     if not isinstance(found, dict | list | str | None):
@@ -235,9 +238,9 @@ def condition(text: str) -> Any:
     return found
 
 
-def _in_part(where: list[Any], work: GraphWork, graph: KnowledgeGraph) -> object:
-    with graph.part(where) as part:
-        return work(part)
+def _in_part(where: list[Any], work: GraphWork, whole: KnowledgeGraph, graph: KnowledgeGraph) -> object:
+    with whole.part(where) as part:
+        return work(part.within(graph.stop))
 
 
 Id = Annotated[str, Path(max_length=4000)]

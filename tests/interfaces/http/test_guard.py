@@ -90,7 +90,9 @@ def test_pages_of_others_change_nothing_and_do_not_read_either(client: httpx.Cli
     assert client.get("/api/jobs").json() == {"jobs": []}
     from_elsewhere = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}
     error(client.get("/api/graph/map", headers=from_elsewhere), 403, "OriginError")
-    assert client.get("/", headers=from_elsewhere | {"sec-fetch-mode": "navigate"}).status_code == 200
+    visit = from_elsewhere | {"sec-fetch-mode": "navigate"}
+    assert client.get("/", headers=visit).status_code == client.get("/api/stats", headers=visit).status_code == 200
+    error(client.get("/api/stats", params={"where": "title < b"}, headers=visit), 403, "OriginError")
     foreign = client.get("/api/about", headers={"origin": "https://x.example"})
     assert "access-control-allow-origin" not in foreign.headers
     own = {"origin": str(client.base_url), "sec-fetch-site": "same-origin"}

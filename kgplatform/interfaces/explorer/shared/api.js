@@ -60,7 +60,11 @@ function lost(message) {
   };
 }
 
-export const get = async (path, options) => (await send(kept(path), options)).json();
+/** What is not among the chosen documents is shown as all of them have it. */
+export async function get(path, options) {
+  const elsewhere = (fault) => (fault.status === 404 && kept(path) !== path ? send(path, options) : Promise.reject(fault));
+  return (await send(kept(path), options).catch(elsewhere)).json();
+}
 export const post = async (path, body, options) => (await send(path, asJson(body, options))).json();
 export const remove = async (path, options) => (await send(path, { ...options, method: "DELETE" })).json();
 
@@ -115,7 +119,7 @@ export const titleOf = (name) => known?.readers.find((reader) => reader.name ===
 
 // Documents that were ticked: questions of this tab keep to them, and so does what is looked at, in a graph of these alone.
 
-const LOOKS = /^api\/(graph\/|tree|communities|questions)/;
+const LOOKS = /^api\/(graph\/(?!find)|tree|communities)/;
 const tickedKey = () => `kgplatform.ticked.${known?.graph}`;
 
 /** Keep to these documents ({ id, title }), until that is taken back; none stands for all. Tells "ticked", too. */
@@ -126,11 +130,12 @@ export function keepTo(documents) {
 
 export const ticked = () => JSON.parse(sessionStorage.getItem(tickedKey()) ?? "[]");
 
+const keeps = () => ticked().length > 0 && ticked().length <= 150; // an address has room for no more
 /** What is said of a picture that is awaited. */
-export const drawing = (what) => `Drawing ${what}${ticked().length ? " of the chosen documents, which takes a while the first time" : ""}`;
+export const drawing = (what) => `Drawing ${what}${keeps() ? " of the chosen documents, which takes a while the first time" : ""}`;
 
 function kept(path) {
-  const where = ticked().length && LOOKS.test(path) && new URLSearchParams({ where: JSON.stringify({ document: ticked().map(({ id }) => id) }) });
+  const where = keeps() && LOOKS.test(path) && new URLSearchParams({ where: JSON.stringify({ document: ticked().map(({ id }) => id) }) });
   return where ? `${path}${path.includes("?") ? "&" : "?"}${where}` : path;
 }
 

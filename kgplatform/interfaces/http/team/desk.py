@@ -16,8 +16,8 @@ from kgplatform.interfaces.http.app import EXPLORER, ExplorerFiles
 from kgplatform.interfaces.http.failures import HANDLERS, HttpRequestError, Reporting, errors
 from kgplatform.interfaces.http.parts import Sent
 from kgplatform.interfaces.http.team.people import SIGN_IN
+from kgplatform.interfaces.http.team.spaces import is_checked
 from kgplatform.interfaces.web_server import Json
-from kgplatform.workspaces import EVERYWHERE
 
 if TYPE_CHECKING:
     from kgplatform.interfaces.http.team.host import Host
@@ -219,7 +219,7 @@ def _add_people(desk: FastAPI, host: Host) -> None:
 
     @desk.post("/api/people/grants", responses=errors(400, 403))
     async def grant(body: GrantBody, person: Admin) -> Response:
-        if body.where.strip() and body.workspace != EVERYWHERE:
+        if await anyio.to_thread.run_sync(is_checked, host.workspaces, body.workspace, body.where):
             await host.spaces.check(host.workspaces.get(body.workspace), body.where)
         made = await anyio.to_thread.run_sync(
             lambda: people.grant(host.workspaces.id_of(body.workspace), body.who, body.role, body.where)

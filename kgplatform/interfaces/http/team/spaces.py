@@ -23,11 +23,12 @@ from kgplatform.errors import KgError
 from kgplatform.interfaces.http.app import close
 from kgplatform.interfaces.http.failures import HttpRequestError, log
 from kgplatform.interfaces.http.team.people import Right
+from kgplatform.neo4j.filters import documents_where
 from kgplatform.neo4j.memory import read_machine
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.parts import AnyOf
 from kgplatform.settings import MODEL, Settings, saved_model
-from kgplatform.workspaces import Workspace
+from kgplatform.workspaces import EVERYWHERE, Workspace, Workspaces
 
 _NEEDED = 2_000_000_000
 """Bytes of memory that must be free for one more workspace: its server has a heap of 1 GB, and pages."""
@@ -41,15 +42,19 @@ Make = Callable[[KnowledgeGraph, bool], FastAPI]
 """Makes the application over a graph; for those who only read, or for others."""
 
 
-def has_graph(workspace: Workspace) -> bool:
-    """Whether it was ever opened."""
-    return (workspace.home / "neo4j").is_dir()
+def is_checked(workspaces: Workspaces, name: str, where: str) -> bool:
+    """Whether the names in a grant's condition can be compared with those that the workspace's documents have: all is
+    yet to come in one that was never opened, and nobody opens an archived one."""
+    if not where.strip() or name == EVERYWHERE:
+        return False
+    found = workspaces.get(name)
+    return not found.archived and (found.home / "neo4j").is_dir()
 
 
 def check_names(graph: KnowledgeGraph, where: str) -> None:
     """Raise ``InputError`` for what ``where`` names and no document has; before there are any, all is yet to come."""
-    if graph.documents():
-        graph.parts.current(graph, where)
+    if graph.look.counts().get("Document"):
+        documents_where(graph.store, where)
 
 
 @dataclass(eq=False, slots=True)
@@ -110,8 +115,6 @@ class Spaces:
 
     async def check(self, workspace: Workspace, where: str) -> None:
         """Raise ``InputError`` for what ``where`` names and no document of the workspace has."""
-        if not has_graph(workspace):
-            return
         space = await self._space(workspace)
         try:
             await asyncio.to_thread(check_names, space.graph, where)
