@@ -23,7 +23,6 @@ from kgplatform.errors import KgError
 from kgplatform.interfaces.http.app import close
 from kgplatform.interfaces.http.failures import HttpRequestError, log
 from kgplatform.interfaces.http.team.people import Right
-from kgplatform.neo4j.filters import documents_where
 from kgplatform.neo4j.memory import read_machine
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.parts import AnyOf
@@ -54,7 +53,7 @@ def is_checked(workspaces: Workspaces, name: str, where: str) -> bool:
 def check_names(graph: KnowledgeGraph, where: str) -> None:
     """Raise ``InputError`` for what ``where`` names and no document has; before there are any, all is yet to come."""
     if graph.look.counts().get("Document"):
-        documents_where(graph.store, where)
+        graph.parts.current(graph, where)
 
 
 @dataclass(eq=False, slots=True)
