@@ -69,6 +69,7 @@ EXCEPTIONS = {
     ("interfaces.cli.evaluate", "sources.load"): "texts are read that are in no graph",
     ("interfaces.http.team.people", "neo4j.filters"): "a condition is checked where no graph is open",
     ("interfaces.http.team.spaces", "neo4j.server"): "a workspace's server ends when nobody uses it",
+    ("interfaces.cli.people", "neo4j.server"): "a workspace's server that a command started ends with it",
     ("interfaces.http.team.spaces", "neo4j.memory"): "as many workspaces are open as memory allows",
     ("interfaces.cli.changes", "sources.load"): "a path that is not there is told before a server is started",
     ("interfaces.cli.changes", "sources.files.plain"): "values are read as those of front matter",

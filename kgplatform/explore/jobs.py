@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import json
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from kgplatform.concurrency.threads import Stop
 from kgplatform.neo4j.store import Row, Store
 
 State = Literal["waiting", "running", "done", "failed", "stopped"]
@@ -101,6 +102,10 @@ class JobQueue:
     server: str
     lease: float
     _is_defined: bool = field(default=False, init=False)
+
+    def within(self, stop: Stop) -> JobQueue:
+        """The same queue for work that ``stop`` ends, also while it waits for a database that is gone."""
+        return replace(self, store=self.store.within(stop))
 
     def add(self, kind: str, parameters: Row, *, alone: bool, most: int, files: Files | None = None) -> Job | None:
         """Queue a job; None if ``most`` wait or run already."""

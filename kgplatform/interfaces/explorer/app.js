@@ -185,5 +185,5 @@ document.addEventListener("keydown", onKey);
 document.getElementById("skip").addEventListener("click", (event) => (event.preventDefault(), main.focus()));
 watchServer(document.getElementById("banner"), () => (about() ? refreshAbout().catch(() => server.dispatchEvent(new Event("gone"))) : begin()));
 aboutChanges.addEventListener("change", drawStatus);
-aboutChanges.addEventListener("ticked", () => stage.graph.whole && stage.graph.showWhole());
+aboutChanges.addEventListener("ticked", () => (stage.graph.whole || stage.graph.isEmpty) && stage.graph.showWhole());
 begin();

@@ -188,7 +188,7 @@ class Jobs:
         return _as_given(held.told() if held is not None else job)
 
     def _look(self) -> None:
-        swept, queue = time.monotonic(), replace(self.queue, store=self.queue.store.within(self._waiting))
+        swept, queue = time.monotonic(), self.queue.within(self._waiting)
         while not self._closed.is_set():
             try:
                 while not self._closed.is_set() and len(self._running) < self._at_once:  # as many as can run now
