@@ -253,11 +253,8 @@ def test_malformed_replies_are_put_right_and_counted(store: Store, tmp_path: Pat
     report = kg.gist()
     assert report.complete
     assert report.malformed == {
-        "break point that was not offered": 1,
-        "reply without a break point": 1,
-        "gist with a page tag": 1,
-        "no gist in two replies": 1,
-        "gist longer than its page": 2,
+        **{"break point that was not offered": 1, "reply without a break point": 1, "gist with a page tag": 1},
+        **{"no gist in two replies": 1, "gist longer than its page": 2},
     }
     assert report.flags == {"beginning": 1, "own text": 1}
     first, second = assert_memory(kg, "ten")

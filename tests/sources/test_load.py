@@ -604,11 +604,7 @@ def test_json_of_another_shape_is_described(tmp_path: Path, content: object, exp
 
 def test_bad_items_are_reported_one_by_one(tmp_path: Path) -> None:
     corpus = [
-        {"title": "A", "text": "1"},
-        "x",
-        {"title": "B"},
-        {"title": "C", "text": " \n"},
-        {"title": "D", "text": "4"},
+        *({"title": "A", "text": "1"}, "x", {"title": "B"}, {"title": "C", "text": " \n"}, {"title": "D", "text": "4"}),
         {"title": "E", "text": None},
     ]
     found = members(tmp_path / "a.json", corpus)
@@ -631,11 +627,7 @@ def test_surrogates_and_nul_in_json_do_not_survive(tmp_path: Path) -> None:
 def test_jsonl_reports_broken_lines_by_number_and_loads_the_rest(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     lines = [
-        b"\xef\xbb\xbf" + b'{"title": "A", "text": "1"}',
-        b"",
-        b"{broken",
-        b'{"text": "2"}',
-        b"[1]",
+        *(b"\xef\xbb\xbf" + b'{"title": "A", "text": "1"}', b"", b"{broken", b'{"text": "2"}', b"[1]"),
         b'{"text": "\xe9"}',
     ]
     path.write_bytes(b"\r\n".join([*lines, b'{"title": "A", "text": "3"}']))
