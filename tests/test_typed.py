@@ -69,11 +69,7 @@ def test_a_user_sees_true_types(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM, "utf-8")
     quick = (
-        "--strict",
-        "--no-site-packages",
-        "--ignore-missing-imports",
-        "--follow-imports=silent",
-        "--cache-dir",
+        *("--strict", "--no-site-packages", "--ignore-missing-imports", "--follow-imports=silent", "--cache-dir"),
         str(tmp_path),
     )
     done = subprocess.run(

@@ -31,10 +31,8 @@ from kgplatform.evaluate.terms import Question
 
 EXAMPLES = ROOT / "examples"
 SETS = {
-    "hotpotqa": "HotpotQA, local extractor",
-    "musique": "MuSiQue, recorded triples",
-    "sample": "The sample corpus, two hops",
-    "broad": "The sample corpus, broad questions",
+    **{"hotpotqa": "HotpotQA, local extractor", "musique": "MuSiQue, recorded triples"},
+    **{"sample": "The sample corpus, two hops", "broad": "The sample corpus, broad questions"},
     "counts": "The sample corpus, counts and lists",
 }
 MOST = {"hotpotqa": 100, "musique": 50}

@@ -52,10 +52,7 @@ def test_exchange(section: Callable[[str, str], Section], place: Place) -> None:
         found.add(f"{name}: peak memory", big.peak, "MB", at_most=MEMORY_GROWTH_LIMIT * small.peak + kept)
     rows = [
         (
-            name,
-            f"{each.elements:,}",
-            f"{each.seconds:.1f}",
-            f"{each.elements / each.seconds:,.0f}",
+            *(name, f"{each.elements:,}", f"{each.seconds:.1f}", f"{each.elements / each.seconds:,.0f}"),
             f"{each.peak:.0f} MB",
         )
         for name, both in done.items()

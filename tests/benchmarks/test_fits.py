@@ -28,16 +28,10 @@ WRONGLY = (1, 5, 10)
 """Percent of the questions without an answer that a threshold lets pass."""
 BINS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
 NONSENSE = (
-    "asdf qwerty zxcv",
-    "lorem ipsum dolor sit amet",
-    "What is the airspeed of an unladen blorp?",
-    "Who won the chess cup of 2031?",
-    "How do I reset the password of my router?",
-    "What will the weather be tomorrow?",
-    "Which recipe for tiramisu needs no eggs?",
-    "How do I sort a list in Python by two keys?",
-    "hello",
-    "Where did I leave my keys?",
+    *("asdf qwerty zxcv", "lorem ipsum dolor sit amet", "What is the airspeed of an unladen blorp?"),
+    *("Who won the chess cup of 2031?", "How do I reset the password of my router?"),
+    *("What will the weather be tomorrow?", "Which recipe for tiramisu needs no eggs?"),
+    *("How do I sort a list in Python by two keys?", "hello", "Where did I leave my keys?"),
 )
 
 

@@ -122,17 +122,9 @@ def _compared(runs: dict[str, Run], top: dict[str, tree_measures.Measures]) -> T
     columns = ("method", *quality, *sizes, "seconds", "processor")
     rows = [
         (
-            method,
-            f"{each.count:,}",
-            f"{each.modularity:.2f}",
-            f"{each.cohesion:.2f}",
-            f"{each.coverage:.0%}",
-            f"{each.usual:.0f}",
-            f"{each.sizes.max():,}",
-            f"{(each.sizes <= 2).sum():,}",
-            f"{each.readable:.0%}",
-            f"{runs[method].seconds:.1f}",
-            f"{runs[method].processor:.1f}",
+            *(method, f"{each.count:,}", f"{each.modularity:.2f}", f"{each.cohesion:.2f}", f"{each.coverage:.0%}"),
+            *(f"{each.usual:.0f}", f"{each.sizes.max():,}", f"{(each.sizes <= 2).sum():,}", f"{each.readable:.0%}"),
+            *(f"{runs[method].seconds:.1f}", f"{runs[method].processor:.1f}"),
         )
         for method, each in top.items()
     ]

@@ -23,10 +23,8 @@ _CHILD = re.compile(r"\b(?:son|daughter) of ([A-Z][\w-]+(?: (?:of|de|von|the|[A-
 _LIVED = re.compile(r"[^.]{0,80}\([^()]*\d{4}[^()]*\) (?:was|is) an? ")
 _ASIDE = re.compile(r" \([^)]*\)$")
 _OF_DIRECTOR = (
-    "Where was the director of film {} born?",
-    "When did the director of film {} die?",
-    "Which country is the director of film {} from?",
-    "What is the place of birth of the director of film {}?",
+    *("Where was the director of film {} born?", "When did the director of film {} die?"),
+    *("Which country is the director of film {} from?", "What is the place of birth of the director of film {}?"),
     "Who is the spouse of the director of film {}?",
 )
 _COMPARED = ("Which film came out first, {} or {}?", "Are {} and {} from the same country?")

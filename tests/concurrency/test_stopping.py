@@ -21,7 +21,7 @@ from stopped import LONG, Silent, Working, threads, until
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.concurrency.threads import NEVER, Breaker, LoopThread, Stop, Work, run_works, short_works, side_by_side
-from kgplatform.errors import BudgetError, ModelError, StoppedError
+from kgplatform.errors import ModelError, StoppedError
 from kgplatform.models.chat import Ledger
 from kgplatform.models.embed import HashEmbedder, OpenAIEmbedder
 from kgplatform.models.openai_chat import OpenAIChat
@@ -469,18 +469,6 @@ def test_lower_orders_go_first_and_what_follows_is_done() -> None:
     assert run_works(works, 1) == ""
     assert log.done == ["pause", "gist", "later", "open"]
     assert run_works([], 3) == ""
-
-
-def test_a_model_s_error_is_that_piece_s() -> None:
-    log = Log({"b": ModelError("No answer.")})
-    assert run_works([log.work("a"), log.work("b", 0, [log.work("again")]), log.work("c")], 1) == ""
-    assert log.done == ["a", "b: No answer.", "c", "again"]
-
-
-def test_a_budget_that_is_used_up_begins_nothing_more() -> None:
-    log = Log({"b": BudgetError("It is used up."), "c": BudgetError("Another.")})
-    assert run_works([log.work("a"), log.work("b"), log.work("c"), log.work("d")], 1) == "It is used up."
-    assert log.done == ["a"]
 
 
 def test_a_model_that_fails_throughout_is_asked_no_more() -> None:

@@ -36,18 +36,10 @@ def test_every_combination_of_a_readers_options_or_one_option_at_a_time(tmp_path
         )
     )
     assert [each.name for each in setups] == [
-        "retrieve",
-        "youtu agent=true without= top_k=5",
-        "youtu agent=true without=path+entity top_k=5",
-        "youtu agent=false without= top_k=5",
-        "youtu agent=false without=path+entity top_k=5",
-        "graphreader",
-        "graphreader nodes=1",
-        "graphreader nodes=3",
-        "graphreader window_tokens=2048",
-        "graphreader window_tokens=4096",
-        "longagent rounds=3",
-        "longagent rounds=3 conflict=off",
+        *("retrieve", "youtu agent=true without= top_k=5", "youtu agent=true without=path+entity top_k=5"),
+        *("youtu agent=false without= top_k=5", "youtu agent=false without=path+entity top_k=5", "graphreader"),
+        *("graphreader nodes=1", "graphreader nodes=3", "graphreader window_tokens=2048"),
+        *("graphreader window_tokens=4096", "longagent rounds=3", "longagent rounds=3 conflict=off"),
     ], "the values by default (5 nodes, a conflict in a group) stand in the table already"
     assert setups[4].options == {"agent": False, "without": ("path", "entity"), "top_k": 5}
     assert setups[-1].options == {"rounds": 3, "conflict": "off"}, "off is a word here, and not false"

@@ -70,13 +70,7 @@ def test_without_a_right_answer_only_retrieval_is_scored() -> None:
 
 @pytest.mark.parametrize(
     ("text", "right", "em"),
-    [
-        ("(B) a great dog [1]", 1, 1),
-        ("B", 1, 1),
-        ("a great dog", 1, 1),
-        ("(A) a horse", 0, 0),
-        (REFUSAL, 0, 0),
-    ],
+    [("(B) a great dog [1]", 1, 1), ("B", 1, 1), ("a great dog", 1, 1), ("(A) a horse", 0, 0), (REFUSAL, 0, 0)],
 )
 def test_of_a_choice_the_words_count(text: str, right: float, em: float) -> None:
     asked = Question("q", "Whom did he follow?", answers=("A great dog",), choices=("a horse", "a great dog", "a cat"))

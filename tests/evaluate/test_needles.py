@@ -173,13 +173,8 @@ def test_a_line_is_a_json_object_with_the_published_keys(tmp_path: Path) -> None
     assert write_tasks(file, iter([odd, two])) == 2
     first, second = map(json.loads, file.read_text("utf-8").removesuffix("\n").split("\n"))
     assert first == {
-        "id": TASK.id,
-        "context": odd.text,
-        "context_length": 300,
-        "depth_percent": 50,
-        "input": "¿Cuál?",
-        "dataset": "needle_pass-key",
-        "answers": list(TASK.answers),
+        **{"id": TASK.id, "context": odd.text, "context_length": 300, "depth_percent": 50, "input": "¿Cuál?"},
+        **{"dataset": "needle_pass-key", "answers": list(TASK.answers)},
     }
     assert (second["depth_percent"], second["dataset"]) == ([33, 66], "needle_multi")
     with pytest.raises(InputError, match="The tasks cannot be written to"):

@@ -68,11 +68,8 @@ def test_recall_and_all_found_by_hand() -> None:
 def test_a_fact_counts_where_its_words_stand() -> None:
     read = "The “Great Eastern” was  designed by Brunel.\nIt laid 2,600 miles of cable in 1866."
     facts = [
-        "the 'Great Eastern' was designed by Brunel",
-        "It laid 2,600 miles of cable in 1866.",
-        "It laid 2,600 miles of cable in 1865.",
-        "Brunel designed her",
-        "",
+        *("the 'Great Eastern' was designed by Brunel", "It laid 2,600 miles of cable in 1866."),
+        *("It laid 2,600 miles of cable in 1865.", "Brunel designed her", ""),
     ]
     assert facts_found(facts, read) == (True, True, False, False, False)
     assert facts_found(facts[:2], "") == (False, False)

@@ -59,12 +59,8 @@ def rated(rater: str, item: ToRate, folder: Path, **replies: Any) -> tuple[Ratin
 @pytest.mark.parametrize(
     ("strict", "permissive", "lr1", "lr2"),
     [
-        ("yes", "yes", 1, 1),
-        ("yes", "partially", 1, 1),
-        ("yes", "no", 1, 1),
-        ("no", "yes", 1, 1),
-        ("no", "partially", 0, 1),
-        ("no", "no", 0, 0),
+        *(("yes", "yes", 1, 1), ("yes", "partially", 1, 1), ("yes", "no", 1, 1), ("no", "yes", 1, 1)),
+        *(("no", "partially", 0, 1), ("no", "no", 0, 0)),
     ],
 )
 def test_the_truth_table(tmp_path: Path, strict: str, permissive: str, lr1: int, lr2: int) -> None:

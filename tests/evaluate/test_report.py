@@ -20,10 +20,7 @@ from kgplatform.records import Usage
 from kgplatform.settings import Settings
 
 FIVE = {
-    "retrieve": "+--0+---+-",
-    "youtu": "++-++-0-+-",
-    "graphreader": "+++-+--++-",
-    "readagent": "+-0++---+-",
+    **{"retrieve": "+--0+---+-", "youtu": "++-++-0-+-", "graphreader": "+++-+--++-", "readagent": "+-0++---+-"},
     "longagent": "xxxxxxxxxx",
 }
 NASTY = "a|b *c* `d` <b>e</b> [f](g) $x^2$ #h & ~i~ \\"

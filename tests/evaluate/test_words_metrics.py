@@ -42,13 +42,8 @@ def official_f1(prediction: str, reference: str) -> float:
 @pytest.mark.parametrize(
     ("text", "form"),
     [
-        ("Cafe\u0301", "caf\u00e9"),
-        ("“Heart’s Content”", "hearts content"),
-        ("ＣＡＢＬＥ！１８６６", "cable1866"),
-        ("Straße", "strasse"),
-        ("soft\u00adhyphen", "softhyphen"),
-        ("東京、大阪。", "東京大阪"),
-        ("−5", "5"),
+        *(("Cafe\u0301", "caf\u00e9"), ("“Heart’s Content”", "hearts content"), ("ＣＡＢＬＥ！１８６６", "cable1866")),
+        *(("Straße", "strasse"), ("soft\u00adhyphen", "softhyphen"), ("東京、大阪。", "東京大阪"), ("−5", "5")),
         ("non\u00a0breaking\u2003space", "non breaking space"),
     ],
 )
@@ -68,14 +63,9 @@ def test_citations_are_no_part_of_an_answer() -> None:
 @pytest.mark.parametrize(
     ("prediction", "references", "score"),
     [
-        ("the Yale Law Journal.", ["Yale Law Journal"], 1),
-        ("Yale Law", ["Yale Law Journal"], 0),
-        ("JFK", ["John F. Kennedy", "J.F.K."], 1),
-        ("", ["the"], 0),
-        ("The The", ["the the"], 1),
-        ("!!!", ["!!!"], 1),
-        ("Cafe\u0301 Müller", ["café müller"], 1),
-        ("東 京", ["東京"], 1),
+        *(("the Yale Law Journal.", ["Yale Law Journal"], 1), ("Yale Law", ["Yale Law Journal"], 0)),
+        *(("JFK", ["John F. Kennedy", "J.F.K."], 1), ("", ["the"], 0), ("The The", ["the the"], 1)),
+        *(("!!!", ["!!!"], 1), ("Cafe\u0301 Müller", ["café müller"], 1), ("東 京", ["東京"], 1)),
     ],
 )
 def test_exact_match(prediction: str, references: list[str], score: float) -> None:

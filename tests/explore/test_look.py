@@ -12,7 +12,7 @@ from written_pages import run
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
-from kgplatform.explore.info import FactAt, GraphNode, MapFilter, Subgraph
+from kgplatform.explore.info import FactAt, MapFilter, Subgraph
 from kgplatform.explore.look import KINDS, Look
 from kgplatform.ingest.graph_state import define_keys
 from kgplatform.neo4j.store import Connection, Store
@@ -328,27 +328,6 @@ def test_how_long_a_call_took(store: Store) -> None:
 def test_a_filter_of_the_map_that_is_no_condition_is_refused(store: Store) -> None:
     with pytest.raises(InputError, match="where=5 cannot be used: it must be a condition, a dictionary"):
         Look(store).map(only=MapFilter(where=5))  # type: ignore[arg-type]  # on purpose
-
-
-ODD = ("`) DETACH DELETE n //", 'O\'Brien "Bob" \\', "שלום עולם", "🚢🌊", "長江 大橋", "x" * 500)
-
-
-@pytest.mark.parametrize("name", ODD)
-def test_odd_names_are_only_names(kg: KnowledgeGraph, name: str) -> None:
-    define_keys(kg.store)
-    run(
-        kg.store,
-        "CREATE (:Entity:KeyElement {id: 'odd', name: $name, key: toLower($name), type: $name})"
-        "<-[:SUBJECT]-(f:Fact {id: 'f', kind: 'triple', text: $name})"
-        "-[:OBJECT]->(:Entity:KeyElement {id: 'o', name: 'O'}) "
-        "CREATE (:Document {id: 'd', name: $name, key: toLower($name), uri: $name})",
-        name=name,
-    )
-    assert {"odd", "d"} <= {node.id for node in kg.look.find(name)}
-    assert [node.id for node in kg.look.find(name[:3]) if node.kind == "Entity"][:1] == ["odd"]
-    assert kg.look.neighbours("odd").nodes[0] == GraphNode("odd", name, "Entity", name, "", 1)
-    assert kg.look.types() == {name: 1}
-    assert len(kg.cypher("MATCH (n) RETURN n").rows) == 4
 
 
 def test_a_hub_is_bounded(store: Store) -> None:

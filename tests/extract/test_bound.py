@@ -30,18 +30,13 @@ def test_strict_keeps_what_equation_2_allows() -> None:
     extraction = Extraction(
         entities=(FILM, ADA, ExtractedEntity("Enterprise", "Spaceship"), ExtractedEntity("Thing")),
         triples=(
-            ExtractedTriple("Psycho", "directed_by", "Ada"),
-            ExtractedTriple("Psycho", "filmed at", "Ada"),
-            ExtractedTriple("Ada", "directed_by", "Psycho"),
-            ExtractedTriple("Psycho", "about", "Enterprise"),
-            ExtractedTriple("Psycho", "about", "Thing"),
-            ExtractedTriple("Psycho", "about", "nobody listed"),
+            *(ExtractedTriple("Psycho", "directed_by", "Ada"), ExtractedTriple("Psycho", "filmed at", "Ada")),
+            *(ExtractedTriple("Ada", "directed_by", "Psycho"), ExtractedTriple("Psycho", "about", "Enterprise")),
+            *(ExtractedTriple("Psycho", "about", "Thing"), ExtractedTriple("Psycho", "about", "nobody listed")),
         ),
         attributes=(
-            ExtractedAttribute("Psycho", "release date", "1960"),
-            ExtractedAttribute("Ada", "release date", "1960"),
-            ExtractedAttribute("Psycho", "colour", "none"),
-            ExtractedAttribute("Enterprise", "description", "big"),
+            *(ExtractedAttribute("Psycho", "release date", "1960"), ExtractedAttribute("Ada", "release date", "1960")),
+            *(ExtractedAttribute("Psycho", "colour", "none"), ExtractedAttribute("Enterprise", "description", "big")),
             ExtractedAttribute("unlisted", "description", "x"),
         ),
     )
@@ -164,12 +159,8 @@ def test_flexible_keeps_the_rest_marked_and_in_its_words() -> None:
     )
     bounded, counts = bound(extraction, SCHEMA, "flexible")
     assert [(each.name, each.type, each.in_schema) for each in bounded.entities] == [
-        ("Psycho", "Film", True),
-        ("Enterprise", "Spaceship", False),
-        ("Universal Studios", None, False),
-        ("Hitchcock", None, False),
-        ("1899", None, False),
-        ("Bates", None, False),
+        *(("Psycho", "Film", True), ("Enterprise", "Spaceship", False), ("Universal Studios", None, False)),
+        *(("Hitchcock", None, False), ("1899", None, False), ("Bates", None, False)),
     ]
     assert triples(bounded) == [
         ("Psycho", "was shot at", "Universal  Studios", False),

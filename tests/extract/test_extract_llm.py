@@ -342,12 +342,9 @@ def test_proposals_of_youtu_and_their_faults() -> None:
             "attributes": None,
         },
         "proposals": [
-            {"kind": "entity", "name": "A", "confidence": "high"},
-            {"kind": "thing", "name": "A", "confidence": 1},
-            {"kind": "entity", "confidence": 1},
-            {"kind": "entity", "name": "A", "confidence": float("nan")},
-            {"kind": "entity", "name": "A", "confidence": -1},
-            "Engine",
+            *({"kind": "entity", "name": "A", "confidence": "high"}, {"kind": "thing", "name": "A", "confidence": 1}),
+            *({"kind": "entity", "confidence": 1}, {"kind": "entity", "name": "A", "confidence": float("nan")}),
+            *({"kind": "entity", "name": "A", "confidence": -1}, "Engine"),
         ],
     }
     extraction = read_extraction(content)

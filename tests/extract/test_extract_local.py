@@ -191,13 +191,8 @@ def test_headlines_are_no_names() -> None:
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("Lucien Quill", "Person"),
-        ("Prince Odo of Varland", "Person"),
-        ("Quill Motors", "Organization"),
-        ("Olympic Games", "Event"),
-        ("PostgreSQL 12", "Product"),
-        ("RFC 2411", "Work"),
-        ("ROM", None),
+        *(("Lucien Quill", "Person"), ("Prince Odo of Varland", "Person"), ("Quill Motors", "Organization")),
+        *(("Olympic Games", "Event"), ("PostgreSQL 12", "Product"), ("RFC 2411", "Work"), ("ROM", None)),
     ],
 )
 def test_the_form_of_a_name_tells_its_kind(name: str, kind: str | None) -> None:
@@ -290,16 +285,9 @@ def test_terms_of_a_manual_stand_behind_an_article_and_are_no_possessives_and_no
 
 def test_german_names_show_by_themselves() -> None:
     assert kinds(GERMAN) == {
-        "Karsten Quellin": "Person",
-        "Quellin": "Person",
-        "Stolz": "Person",
-        "Quellin GmbH": "Organization",
-        "Österreich": "Place",
-        "HTTP": "Concept",
-        "GitHub": "Product",
-        "Universität Varn": "Organization",
-        "Thomas Mann": "Person",
-        "Mann": "Person",
+        **{"Karsten Quellin": "Person", "Quellin": "Person", "Stolz": "Person", "Quellin GmbH": "Organization"},
+        **{"Österreich": "Place", "HTTP": "Concept", "GitHub": "Product", "Universität Varn": "Organization"},
+        **{"Thomas Mann": "Person", "Mann": "Person"},
     }
 
 

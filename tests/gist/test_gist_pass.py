@@ -31,8 +31,7 @@ from trees import assert_whole
 from kgplatform import trace
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError, ModelError
-from kgplatform.gist.gist_documents import NO, NOT_SURE, UNUSABLE, YES, candidates, joints
-from kgplatform.gist.memory import Page, add_pages, open_memory, survey
+from kgplatform.gist.memory import add_pages, open_memory, survey
 from kgplatform.gist.options import GistOptions, GistReport
 from kgplatform.ingest import compare
 from kgplatform.ingest.write import document_statements, remove
@@ -254,11 +253,8 @@ def test_malformed_replies_are_put_right_and_counted(store: Store, tmp_path: Pat
     report = kg.gist()
     assert report.complete
     assert report.malformed == {
-        "break point that was not offered": 1,
-        "reply without a break point": 1,
-        "gist with a page tag": 1,
-        "no gist in two replies": 1,
-        "gist longer than its page": 2,
+        **{"break point that was not offered": 1, "reply without a break point": 1, "gist with a page tag": 1},
+        **{"no gist in two replies": 1, "gist longer than its page": 2},
     }
     assert report.flags == {"beginning": 1, "own text": 1}
     first, second = assert_memory(kg, "ten")
@@ -642,18 +638,3 @@ def test_a_verdict_that_fails_leaves_the_memory_as_it_was(store: Store, tmp_path
     assert not report.complete
     assert [page["words"] for page in assert_memory(kg, "story")] == [300] * 6 + [200]
     assert opened(store, tmp_path / "home", in_short).gist(fit=60).complete
-
-
-def of_words(*words: int) -> list[Page]:
-    """Pages of so many words, each of which is a character here."""
-    starts = [sum(words[:index]) for index in range(len(words))]
-    return [Page(str(index), index, start, start + words[index], words[index], words[index], "It is so.")
-            for index, start in enumerate(starts)]  # fmt: skip
-
-
-def test_only_no_merges_and_within_the_bound() -> None:
-    pages = of_words(100, 100, 100, 100, 100)
-    assert joints(pages, {0: NO, 1: YES, 2: NO, 3: NO}, 1000) == [0, 2, 3]
-    assert joints(pages, {0: NO, 1: NO, 2: NO, 3: NO}, 250) == [0, 2]
-    assert joints(pages, {0: NOT_SURE, 1: UNUSABLE, 3: YES}, 1000) == []
-    assert candidates(of_words(100, 200, 50), 250) == [1]

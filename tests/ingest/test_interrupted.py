@@ -27,10 +27,8 @@ pytestmark = pytest.mark.killed
 pytest_plugins = ["killed_passes"]
 
 SMALL = {
-    "kgplatform.ingest.compare._GROUP_PASSAGES": 16,
-    "kgplatform.ingest.window._COMMIT_ROWS": 60,
-    "kgplatform.ingest.window._COMMIT_SECONDS": 3600,
-    "kgplatform.ingest.settle._BATCH": 20,
+    **{"kgplatform.ingest.compare._GROUP_PASSAGES": 16, "kgplatform.ingest.window._COMMIT_ROWS": 60},
+    **{"kgplatform.ingest.window._COMMIT_SECONDS": 3600, "kgplatform.ingest.settle._BATCH": 20},
     "kgplatform.resolution._BATCH": 20,
 }
 """Small batches, which give every stage several transactions, at the same rows however slow the machine is."""

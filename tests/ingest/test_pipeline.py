@@ -209,18 +209,10 @@ def check_offsets(kg: KnowledgeGraph, files: list[Path]) -> None:
 
 
 NASTY = [
-    "`) DETACH DELETE n //",
-    "'}) MATCH (n) SET n:Owned //",
-    '"; DROP INDEX entity_key; //',
-    "$(row.labels) ${name} {braces} $rows",
-    "a\\u0027b \\",
-    "two\nlines\tand tabs",
-    "zero\u200bwidth\u2060joiner\ufeff",
-    "\u202eright to left\u202c mark\u200f",
-    "NULL",
-    "MATCH (n) RETURN n",
-    "🧬 \U0001f468\u200d\U0001f469\u200d\U0001f467",
-    "x" * 500,
+    *("`) DETACH DELETE n //", "'}) MATCH (n) SET n:Owned //", '"; DROP INDEX entity_key; //'),
+    *("$(row.labels) ${name} {braces} $rows", "a\\u0027b \\", "two\nlines\tand tabs"),
+    *("zero\u200bwidth\u2060joiner\ufeff", "\u202eright to left\u202c mark\u200f", "NULL", "MATCH (n) RETURN n"),
+    *("🧬 \U0001f468\u200d\U0001f469\u200d\U0001f467", "x" * 500),
 ]
 
 

@@ -259,10 +259,7 @@ class TestOpenAI:
     @pytest.mark.parametrize(
         "fault",
         [
-            Fault.refuse(500, "oops"),
-            answer([[1, 0]] * 4),
-            answer([[1, 0], [1]]),
-            answer([[0, 0], [1, 1]]),
+            *(Fault.refuse(500, "oops"), answer([[1, 0]] * 4), answer([[1, 0], [1]]), answer([[0, 0], [1, 1]])),
             answer([[float("nan"), 1], [1, 1]]),
         ],
         ids=str,

@@ -67,11 +67,8 @@ def test_what_stands_around_the_answer_is_left_out(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "{'entities': [{'name': 'Ada'}]}",
-        '{"entities": [{"name": "Ada",}],}',
-        '{entities: [{name: "Ada"}]}',
-        '{"entities": [{"name": "Ada"}] // all\n}',
-        '```json\n{"entities": [{"name": "Ada"}]\n```',
+        *("{'entities': [{'name': 'Ada'}]}", '{"entities": [{"name": "Ada",}],}', '{entities: [{name: "Ada"}]}'),
+        *('{"entities": [{"name": "Ada"}] // all\n}', '```json\n{"entities": [{"name": "Ada"}]\n```'),
         '{"entities": [{"name": "Ada"}, {"name": "Charles", "type"',
         '{"entities": [{"name": "Ada"}], "triples": [["Ada", "wro',
     ],

@@ -131,11 +131,7 @@ def test_thousands_are_parted_by_many_marks(mark: str) -> None:
 @pytest.mark.parametrize(
     ("said", "written"),
     [
-        ("2.4 million", "2,400,000"),
-        ("0.4", "0.40"),
-        ("12,34,567", "1234567"),
-        ("4.5", "४.५"),
-        ("1985", "١٩٨٥"),
+        *(("2.4 million", "2,400,000"), ("0.4", "0.40"), ("12,34,567", "1234567"), ("4.5", "४.५"), ("1985", "١٩٨٥")),
         ("1941", "1936-41"),
     ],
 )
@@ -221,17 +217,11 @@ def test_what_a_date_leaves_out_may_stand_beside_it() -> None:
     [
         ("The lighthouse was designed by Margaret Oyelaran.", ()),
         ("The lighthouse was designed by Margaret Duff.", ("Duff",)),
-        ("Oyelaran's lighthouse stands on Skerry Point.", ()),
-        ("M. Oyelaran designed it.", ()),
-        ("Esther Vane designed it.", ("Esther", "Vane")),
-        ("However, the lighthouse was designed by her.", ()),
-        ("It is in the United States.", ()),
-        ("The EPRDF owns it.", ()),
-        ("The Icelandic keeper left.", ()),
-        ("It was built in Africa.", ()),
-        ("It was built in Asia.", ("Asia",)),
-        ("Margareta Oyelaran designed it.", ("Margareta",)),
-        ("Bjork Halfdanardottir and Lodz are named.", ()),
+        *(("Oyelaran's lighthouse stands on Skerry Point.", ()), ("M. Oyelaran designed it.", ())),
+        *(("Esther Vane designed it.", ("Esther", "Vane")), ("However, the lighthouse was designed by her.", ())),
+        *(("It is in the United States.", ()), ("The EPRDF owns it.", ()), ("The Icelandic keeper left.", ())),
+        *(("It was built in Africa.", ()), ("It was built in Asia.", ("Asia",))),
+        *(("Margareta Oyelaran designed it.", ("Margareta",)), ("Bjork Halfdanardottir and Lodz are named.", ())),
     ],
 )
 def test_names_count_in_every_form(statement: str, missing: tuple[str, ...]) -> None:

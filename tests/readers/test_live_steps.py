@@ -31,16 +31,10 @@ from kgplatform.testing import Fault, OpenAIServer
 
 QUESTION = "Who designed the ship that laid the Atlantic cable of 1866, and who paid for it?"
 RUNS: list[tuple[str, dict[str, Any], int]] = [
-    ("retrieve", {}, 1),
-    ("youtu", {}, 2),
-    ("graphreader", {"nodes": 3}, 4),
-    ("readagent", {"lookup": "parallel"}, 2),
-    ("readagent", {"lookup": "sequential", "interim": True}, 3),
-    ("longagent", {"member_tokens": 512}, 5),
-    ("global", {"part_tokens": 1500}, 3),
-    ("fulltext", {}, 1),
-    ("chunkread", {"calls": 4, "preset": "paper"}, 1),
-    ("chunknotes", {"calls": 4, "preset": "paper"}, 1),
+    *(("retrieve", {}, 1), ("youtu", {}, 2), ("graphreader", {"nodes": 3}, 4)),
+    *(("readagent", {"lookup": "parallel"}, 2), ("readagent", {"lookup": "sequential", "interim": True}, 3)),
+    *(("longagent", {"member_tokens": 512}, 5), ("global", {"part_tokens": 1500}, 3), ("fulltext", {}, 1)),
+    *(("chunkread", {"calls": 4, "preset": "paper"}, 1), ("chunknotes", {"calls": 4, "preset": "paper"}, 1)),
     ("cypher", {}, 2),
 ]
 """Readers with options, and the request to the model at which they are stopped; each sends as many."""

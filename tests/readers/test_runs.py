@@ -25,10 +25,8 @@ from kgplatform.settings import load_settings
 from kgplatform.testing import OpenAIServer
 
 RUNS = [
-    ("Who taught Birch?", "retrieve"),
-    ("Who taught Cedar, and who taught Birch?", "youtu"),
-    ("Who was taught by Alder?", "graphreader"),
-    ("Whom did Birch teach?", "longagent"),
+    *(("Who taught Birch?", "retrieve"), ("Who taught Cedar, and who taught Birch?", "youtu")),
+    *(("Who was taught by Alder?", "graphreader"), ("Whom did Birch teach?", "longagent")),
     ("Who taught whom?", "chunknotes"),
 ]
 

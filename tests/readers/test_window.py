@@ -20,12 +20,14 @@ def test_line_ends_long_names_and_other_scripts_cost_more_than_prose() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        PROSE * 20,
-        "word " * 500,
-        "x" * 5000,
-        "磨坊建于1704年。" * 100,
-        "\n\n".join([PROSE] * 9),
-        "  " + "a b\n" * 99,
+        *(
+            PROSE * 20,
+            "word " * 500,
+            "x" * 5000,
+            "磨坊建于1704年。" * 100,
+            "\n\n".join([PROSE] * 9),
+            "  " + "a b\n" * 99,
+        ),
         "word",
     ],
 )

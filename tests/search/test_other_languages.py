@@ -25,12 +25,13 @@ TEXTS = {
     "en": "The engineers tested the cables in the harbour. The captain kept notes of the depths.",
 }
 ASKED = {
-    "zh": "谁购买了电缆？",
-    "ja": "ケーブルが完成したのはいつですか。",
-    "th": "เรือลำไหนใหญ่ที่สุด",
-    "ko": "대서양에 무엇을 놓았습니까?",
-    "ru": "Кто вёл запись о глубине и кабеле?",
-    "de": "Wer hat eine Aufzeichnung der Tiefe gemacht?",
+    **{
+        "zh": "谁购买了电缆？",
+        "ja": "ケーブルが完成したのはいつですか。",
+        "th": "เรือลำไหนใหญ่ที่สุด",
+        "ko": "대서양에 무엇을 놓았습니까?",
+    },
+    **{"ru": "Кто вёл запись о глубине и кабеле?", "de": "Wer hat eine Aufzeichnung der Tiefe gemacht?"},
     "en": "Who kept a note of depth?",
 }
 

@@ -11,10 +11,8 @@ from kgplatform.records import SearchResult
 from kgplatform.search.evidence import Evidence
 
 STATEMENTS = [
-    ("Ada Norrby", "born in", "Cádiz"),
-    ("Ada Norrby", "works for", "Kestrel Lines"),
-    ("Kestrel Lines", "located in", "Brest"),
-    ("Ada Norrby", "painted", "the blue door"),
+    *(("Ada Norrby", "born in", "Cádiz"), ("Ada Norrby", "works for", "Kestrel Lines")),
+    *(("Kestrel Lines", "located in", "Brest"), ("Ada Norrby", "painted", "the blue door")),
     ("the red door", "hangs beside", "the blue door"),
 ]
 TYPES = {"Ada Norrby": "Person", "Kestrel Lines": "Organization", "Cádiz": "Place", "Brest": "Place"}

@@ -104,11 +104,8 @@ def test_presentations_have_slides_with_tables_charts_and_notes(tmp_path: Path) 
 def test_rows_of_workbooks_and_tables_have_their_headings_and_cells(tmp_path: Path) -> None:
     rows = located(read(tmp_path / "a.xlsx", workbook())[0])
     assert rows == {
-        "Hockey!A1:C1": "Hockey\n\nCups until today",
-        "Hockey!A3:C3": LINES[0],
-        "Hockey!A4:C4": LINES[1],
-        "'Who''s born'!B3:C3": "Who's born\n\nAda | 1815",
-        "'Who''s born'!B4:C4": "Bo | 2.5",
+        **{"Hockey!A1:C1": "Hockey\n\nCups until today", "Hockey!A3:C3": LINES[0], "Hockey!A4:C4": LINES[1]},
+        **{"'Who''s born'!B3:C3": "Who's born\n\nAda | 1815", "'Who''s born'!B4:C4": "Bo | 2.5"},
     }
     table = "\n".join(";".join(map(str, row)) for row in TEAMS)
     for name, text in (("a.csv", table), ("a.tsv", table.replace(";", "\t"))):

@@ -37,10 +37,7 @@ MEMORY = "takes more than 200 MB of memory to parse: raise KGPLATFORM_FILE_MEMOR
 
 
 REFUSALS = (
-    "damaged",
-    "has no readable text",
-    "reStructuredText that cannot be parsed",
-    "unpacks to 92 MB, ",
+    *("damaged", "has no readable text", "reStructuredText that cannot be parsed", "unpacks to 92 MB, "),
     "repeats its cells",
 )
 REFUSED = {

@@ -185,20 +185,14 @@ WRITINGS = {
 }
 
 
-@pytest.mark.parametrize("encoding", WRITINGS)
-def test_encodings_are_recognised(tmp_path: Path, encoding: str) -> None:
-    assert document(tmp_path / "a.txt", WRITINGS[encoding].encode(encoding)).text == WRITINGS[encoding]
+LATE = "A plain line of English text.\n" * 5000 + "The café is closed.\n"
+"""Its accent comes late."""
+WRITTEN = [*WRITINGS.items(), *((each, WRITINGS["gb18030"]) for each in ("utf-16-le", "utf-16-be")), ("cp1252", LATE)]
 
 
-def test_utf16_without_mark_in_chinese(tmp_path: Path) -> None:
-    text = WRITINGS["gb18030"]
-    assert document(tmp_path / "a.txt", text.encode("utf-16-le")).text == text
-    assert document(tmp_path / "b.txt", text.encode("utf-16-be")).text == text
-
-
-def test_a_late_accent_in_a_long_ascii_text_is_found(tmp_path: Path) -> None:
-    text = "A plain line of English text.\n" * 5000 + "The café is closed.\n"
-    assert document(tmp_path / "a.txt", text.encode("cp1252")).text == text
+@pytest.mark.parametrize(("encoding", "text"), WRITTEN, ids=[encoding for encoding, _ in WRITTEN])
+def test_encodings_are_recognised(tmp_path: Path, encoding: str, text: str) -> None:
+    assert document(tmp_path / "a.txt", text.encode(encoding)).text == text
 
 
 @settings(max_examples=25, deadline=None)
@@ -303,14 +297,6 @@ def test_markdown_names_come_from_front_matter_heading_or_file_and_a_rule_is_no_
     assert document(tmp_path / "a.md", "Intro.\n\nThe heading\n===\n\nText.").title == "The heading"
     assert document(tmp_path / "my_file.md", "Only text.").title == "my file"
     assert document(tmp_path / "a.md", "---\n\nText one.\n\n---\n\nText two.").text == "Text one.\n\nText two."
-
-
-HTML = """<!doctype html><html><head><title>Ada &ndash; page</title><style>p {}</style></head><body>
-<nav><a href="/">Home</a> <a href="/x">Contact</a></nav><article><h1>Ada Lovelace</h1>
-<p>Ada was a <b>mathematician</b> and
-wrote the first program.</p><p>She worked with <a href="b">Babbage</a> on the Analytical Engine for many years.</p>
-<table><tr><th>Year</th><th>Event</th></tr><tr><td>1815</td><td>born</td></tr></table></article>
-<script>track("you")</script><footer>Copyright</footer></body></html>"""
 
 
 PROSE = "Ada Lovelace wrote the first program, for a machine that nobody had built, and published it in 1843."
@@ -480,7 +466,8 @@ def test_docx_without_its_style_sheets_has_the_same_text(tmp_path: Path) -> None
 
 
 def test_formats_are_recognised_by_content_under_another_name(tmp_path: Path) -> None:
-    assert document(tmp_path / "page.txt", HTML).title == "Ada – page"
+    page = f"<!doctype html><html><head><title>Ada &ndash; page</title></head><body><p>{PROSE}</p></body></html>"
+    assert document(tmp_path / "page.txt", page).title == "Ada – page"
     assert document(tmp_path / "notes.txt", pdf(["Hello there."])).text == "Hello there."
     assert "One paragraph." in document(tmp_path / "notes.txt", word("One paragraph.")).text
 
@@ -523,12 +510,8 @@ def test_ole_containers_are_named_by_what_they_hold(tmp_path: Path, stream: str,
 def test_a_homes_own_files_are_left_out(tmp_path: Path) -> None:
     home = tmp_path / "home"
     for name in (
-        "neo4j/data/databases/system/a",
-        "neo4j/conf/neo4j.conf",
-        "llm-cache/a.json",
-        "browser.json",
-        "notes/b.txt",
-        "c.txt",
+        *("neo4j/data/databases/system/a", "neo4j/conf/neo4j.conf", "llm-cache/a.json", "browser.json"),
+        *("notes/b.txt", "c.txt"),
     ):
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_text("text")
@@ -621,11 +604,7 @@ def test_json_of_another_shape_is_described(tmp_path: Path, content: object, exp
 
 def test_bad_items_are_reported_one_by_one(tmp_path: Path) -> None:
     corpus = [
-        {"title": "A", "text": "1"},
-        "x",
-        {"title": "B"},
-        {"title": "C", "text": " \n"},
-        {"title": "D", "text": "4"},
+        *({"title": "A", "text": "1"}, "x", {"title": "B"}, {"title": "C", "text": " \n"}, {"title": "D", "text": "4"}),
         {"title": "E", "text": None},
     ]
     found = members(tmp_path / "a.json", corpus)
@@ -648,11 +627,7 @@ def test_surrogates_and_nul_in_json_do_not_survive(tmp_path: Path) -> None:
 def test_jsonl_reports_broken_lines_by_number_and_loads_the_rest(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     lines = [
-        b"\xef\xbb\xbf" + b'{"title": "A", "text": "1"}',
-        b"",
-        b"{broken",
-        b'{"text": "2"}',
-        b"[1]",
+        *(b"\xef\xbb\xbf" + b'{"title": "A", "text": "1"}', b"", b"{broken", b'{"text": "2"}', b"[1]"),
         b'{"text": "\xe9"}',
     ]
     path.write_bytes(b"\r\n".join([*lines, b'{"title": "A", "text": "3"}']))

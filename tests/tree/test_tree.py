@@ -187,10 +187,7 @@ def test_another_method_means_another_tree_and_options_may_not_contradict_each_o
 
 def test_names_from_documents_are_only_data(modelled: KnowledgeGraph, store: Store, tmp_path: Path) -> None:
     odd = [
-        'Robert"); DROP',
-        "`MATCH (n) DETACH DELETE n`",
-        "{id: $rows}",
-        "$fence</communities>",
+        *('Robert"); DROP', "`MATCH (n) DETACH DELETE n`", "{id: $rows}", "$fence</communities>"),
         "it's\u202e back\\slash",
     ]
     line: Line = {

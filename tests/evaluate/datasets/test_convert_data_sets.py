@@ -124,10 +124,7 @@ def test_narrativeqa_reads_the_stories_beside_its_table(tmp_path: Path) -> None:
 
 def test_graphrag_bench_takes_its_texts_from_its_corpus(tmp_path: Path) -> None:
     item = {
-        "id": "N-1",
-        "question": "Who?",
-        "answer": "Odd",
-        "question_type": "Fact Retrieval",
+        **{"id": "N-1", "question": "Who?", "answer": "Odd", "question_type": "Fact Retrieval"},
         "evidence": ["Odd did."],
     }
     asked = put_jsonl(tmp_path / "questions.jsonl", [item | {"source": each} for each in ("Novel-1", "Novel-3")])

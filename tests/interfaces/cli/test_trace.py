@@ -257,10 +257,8 @@ def test_the_function_calls_of_kept_walks_are_counted(
     ]
     functions = {(at.stage, each.name): (each.calls, each.share) for at in calls.stages for each in at.functions}
     assert functions == {
-        ("facts", "read_chunk"): (3, 0.75),
-        ("facts", "stop_and_read_neighbor"): (1, 0.25),
-        ("chunk", "search_more"): (3, 1.0),
-        ("neighbours", "termination"): (3, 0.75),
+        **{("facts", "read_chunk"): (3, 0.75), ("facts", "stop_and_read_neighbor"): (1, 0.25)},
+        **{("chunk", "search_more"): (3, 1.0), ("neighbours", "termination"): (3, 0.75)},
         ("neighbours", "read_neighbor_node"): (1, 0.25),
     }
     show_calls(calls)

@@ -26,12 +26,7 @@ _IMPORT = re.compile(r"""(?:from|import)\s*\(?\s*["'](\.{1,2}/[^"']+)["']""")
 _COMMAND = re.compile(r"`kgplatform (?:ingest|tree|gist|documents|cypher)\b")
 """What a person does on the page in other ways."""
 _APART = (
-    "interfaces/cli",
-    "interfaces/neo4j_browser",
-    "interfaces/mcp",
-    "evaluate",
-    "exchange",
-    "errors.py",
+    *("interfaces/cli", "interfaces/neo4j_browser", "interfaces/mcp", "evaluate", "exchange", "errors.py"),
     "explore/info.py",
 )
 """Where sentences are for people who have commands: the page names documents by their ids, never by words."""

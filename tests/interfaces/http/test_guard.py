@@ -52,11 +52,7 @@ def test_a_token(kg: KnowledgeGraph) -> None:
 
 
 ODD_HOSTS = (
-    "[::1]evil",
-    "[::1].evil.example",
-    "localhost:8600@evil.example",
-    "evil.example#localhost",
-    "localhost:x",
+    *("[::1]evil", "[::1].evil.example", "localhost:8600@evil.example", "evil.example#localhost", "localhost:x"),
     "[::1",
 )
 
@@ -74,12 +70,7 @@ def test_pages_of_others_change_nothing_and_do_not_read_either(client: httpx.Cli
     """Multipart and text/plain are sent by any page without asking the server first."""
     own = str(client.base_url).rstrip("/")
     origins = (
-        "https://evil.example",
-        "null",
-        "http://localhost:1",
-        "http://[",
-        f"{own}#@evil",
-        f"{own}/",
+        *("https://evil.example", "null", "http://localhost:1", "http://[", f"{own}#@evil", f"{own}/"),
         f"{own}@evil.example",
     )
     for headers in (*({"origin": each} for each in origins), *({"sec-fetch-site": each} for each in SITES)):

@@ -21,12 +21,8 @@ pytest_plugins = ["sample_server"]
 
 DELETES = "MATCH (n) DETACH DELETE n"
 TRICKS = [
-    f"'}}) {DELETES} //",
-    f'"}}) {DELETES} //',
-    f"`) {DELETES} //",
-    "name:* OR *:* -text:(x) ~ ^2 [a TO b] {",
-    "\\u0027 \\' \\` $name ${name} {{name}}",
-    "\x00\x1b[2J",
+    *(f"'}}) {DELETES} //", f'"}}) {DELETES} //', f"`) {DELETES} //", "name:* OR *:* -text:(x) ~ ^2 [a TO b] {"),
+    *("\\u0027 \\' \\` $name ${name} {{name}}", "\x00\x1b[2J"),
 ]
 NAMES = ["a`) DETACH DELETE (n", "O'Brien \"}) //", "<img src=x onerror=alert(1)>", "💥 名前", "$name", "n" * 250]
 ORDER = (

@@ -45,12 +45,8 @@ from kgplatform.query import query_names
 from kgplatform.settings import Settings
 
 HOSTILE = [
-    "'); MATCH (n) DETACH DELETE n //",
-    "<script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
-    "`) RETURN 1 //",
-    'Ann on="x" one = 2',
-    "\\u0027 OR 1=1",
+    *("'); MATCH (n) DETACH DELETE n //", "<script>alert(1)</script>", "<img src=x onerror=alert(1)>"),
+    *("`) RETURN 1 //", 'Ann on="x" one = 2', "\\u0027 OR 1=1"),
 ]
 
 

@@ -5,11 +5,14 @@ import random
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 from campaigns import WHOLE
 from leaks import SECRETS, Sides, build, requests, sides_of
 from teams import Team, quick_servers_of, team
+
+from kgplatform.neo4j.store import Store
 
 pytestmark = [pytest.mark.killed, pytest.mark.long]
 SEED = 20261129
@@ -69,48 +72,52 @@ PLANTED = {
 }
 
 
-@pytest.mark.parametrize("kind", PLANTED)
-def test_leaks_that_are_put_in_are_found(made: Team, sides: Sides, kind: str) -> None:
+@pytest.fixture(scope="module")
+def store(made: Team, sides: Sides) -> Store:
+    """That of the workspace with all documents."""
     sides.part.get("/api/about")
     space = made.host.spaces._open[made.host.workspaces.id_of("whole")]
     (app,) = [each for key, each in space.apps.items() if key not in ("to read", "to write")]
-    store = app.app.state.parts.graph.store
-    undo = "MATCH (n) OPTIONAL MATCH (n)-[r]->() RETURN elementId(n), properties(n), labels(n)"
-    before = {
-        row[0]: (row[1], row[2]) for row in store.run_statement(undo, {}, write=False, timeout=60, limit=10**5).rows
-    }
-    edges = {
-        row[0]
-        for row in store.run_statement(
-            "MATCH ()-[r]->() RETURN elementId(r)", {}, write=False, timeout=60, limit=10**5
-        ).rows
-    }
+    found: Store = app.app.state.parts.graph.store
+    return found
+
+
+Elements = dict[str, dict[str, Any]]
+"""Properties, by element."""
+
+
+def elements(store: Store, what: str) -> Elements:
+    """``what``: a pattern of which ``e`` is part."""
+    statement = f"MATCH {what} RETURN elementId(e), properties(e)"
+    return dict(store.run_statement(statement, {}, write=False, timeout=60, limit=10**5).rows)
+
+
+@pytest.fixture(scope="module")
+def before(store: Store) -> tuple[Elements, Elements]:
+    """Nodes and relationships as they are."""
+    return elements(store, "(e)"), elements(store, "()-[e]->()")
+
+
+def undo(store: Store, before: tuple[Elements, Elements]) -> None:
+    """Bring back what was before."""
+    nodes, edges = before
+    after = elements(store, "(e)")
+    changed = [{"id": id_, "as": nodes[id_]} for id_ in after.keys() & nodes.keys() if after[id_] != nodes[id_]]
+    for statement, parameter in (
+        ("MATCH ()-[e]->() WHERE NOT elementId(e) IN $given DELETE e", [*edges]),
+        ("MATCH (e) WHERE NOT elementId(e) IN $given DETACH DELETE e", [*nodes]),
+        ("UNWIND $given AS row MATCH (e) WHERE elementId(e) = row.id SET e = row.as REMOVE e:Nightjar", changed),
+    ):
+        store.run_statement(statement, {"given": parameter}, write=True, timeout=60, limit=1)
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+def test_leaks_that_are_put_in_are_found(
+    store: Store, sides: Sides, before: tuple[Elements, Elements], kind: str
+) -> None:
     store.run_statement(PLANTED[kind], {"secret": SECRETS[0]}, write=True, timeout=60, limit=10)
     try:
         chance = random.Random(SEED)
         assert any(sides.leak(each) for each in islice(requests(chance, sides.ids), 2000)), kind
     finally:
-        after = store.run_statement(undo, {}, write=False, timeout=60, limit=10**5).rows
-        changed = [{"id": row[0], "properties": before[row[0]][0]} for row in after if row[0] in before]
-        store.run_statement(
-            "MATCH ()-[r]->() WHERE NOT elementId(r) IN $edges DELETE r",
-            {"edges": sorted(edges)},
-            write=True,
-            timeout=60,
-            limit=1,
-        )
-        store.run_statement(
-            "MATCH (n) WHERE NOT elementId(n) IN $known DETACH DELETE n",
-            {"known": sorted(before)},
-            write=True,
-            timeout=60,
-            limit=1,
-        )
-        for row in changed:
-            store.run_statement(
-                "MATCH (n) WHERE elementId(n) = $id SET n = $properties REMOVE n:Nightjar",
-                row,
-                write=True,
-                timeout=60,
-                limit=1,
-            )
+        undo(store, before)

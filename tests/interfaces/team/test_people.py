@@ -57,11 +57,8 @@ def test_rights_of_several_grants_add_up(people: People) -> None:
     assert ann.right_in("w3") is None
     assert not ann.is_admin
     for claims, is_admin in (
-        ({"team": "ops"}, True),
-        ({"team": ["x", "ops"]}, True),
-        ({"team": "op"}, False),
-        ({"team": {"of": "ops"}}, False),
-        ({}, False),
+        *(({"team": "ops"}, True), ({"team": ["x", "ops"]}, True), ({"team": "op"}, False)),
+        *(({"team": {"of": "ops"}}, False), ({}, False)),
     ):
         found = people.signed_in("eve", (), claims, "session")
         assert (found.is_admin, found.right_in("w9") is not None) == (is_admin, is_admin)
@@ -95,12 +92,9 @@ def test_a_user_who_is_removed_leaves_nothing(people: People) -> None:
 @pytest.mark.parametrize(
     ("workspace", "who", "role", "where", "wrong"),
     [
-        ("w", "ann", "reader", "", "is nobody"),
-        ("w", "user:", "reader", "", "is nobody"),
-        ("w", "role:ann", "reader", "", "is nobody"),
-        ("w", "claim:team", "reader", "", "is nobody"),
-        ("w", "user:anna", "reader", "", "Did you mean ann"),
-        ("w", "user:ann", "owner", "", "Unknown role"),
+        *(("w", "ann", "reader", "", "is nobody"), ("w", "user:", "reader", "", "is nobody")),
+        *(("w", "role:ann", "reader", "", "is nobody"), ("w", "claim:team", "reader", "", "is nobody")),
+        *(("w", "user:anna", "reader", "", "Did you mean ann"), ("w", "user:ann", "owner", "", "Unknown role")),
         ("w", "user:ann", "editor", "draft", "Only a reader"),
         ("w", "user:ann", "reader", "year >", "ends too early"),
     ],

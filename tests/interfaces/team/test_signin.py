@@ -114,25 +114,16 @@ def test_somebody_signs_in_and_out(provider: str, tmp_path: Path) -> None:
         assert replayed.status_code == 401, "a session that was ended is over for its cookie too"
 
 
-@pytest.mark.parametrize(
-    "back",
-    [
-        *("https://evil.example", "//evil.example", "/\\evil.example", "/w/../../evil", "/w/x", "javascript:alert(1)"),
-        *(
-            "/w/x/\r\nSet-Cookie: a=b",
-            "/%2f/evil.example",
-            "http:/evil",
-            "/w/X/",
-            "",
-            "/w/x/?next=//evil",
-            "/@evil.example",
-        ),
-    ],
-)
-def test_nobody_is_sent_elsewhere(provider: str, tmp_path: Path, back: str) -> None:
+def test_nobody_is_sent_elsewhere(provider: str, tmp_path: Path) -> None:
     httpx.put(f"{provider}/users/ann", json={"email": "ann@example.org", "email_verified": True})
-    with signed_by(provider, tmp_path) as made, made.client() as client:
-        assert sign_in(client, provider, "ann", back).headers["location"] == "/"
+    with signed_by(provider, tmp_path) as made:
+        for back in (
+            *("https://evil.example", "//evil.example", "/\\evil.example", "/w/../../evil", "/w/x", "http:/evil", ""),
+            *("javascript:alert(1)", "/w/x/\r\nSet-Cookie: a=b", "/%2f/evil.example", "/w/X/", "/w/x/?next=//evil"),
+            "/@evil.example",
+        ):
+            with made.client() as client:
+                assert sign_in(client, provider, "ann", back).headers["location"] == "/", back
 
 
 KEY, OTHER_KEY = RSAKey.generate_key(2048, {"kid": "good"}), RSAKey.generate_key(2048, {"kid": "good"})
@@ -290,29 +281,15 @@ def test_the_honest_one_lets_somebody_in(forger: tuple[Team, Forger]) -> None:
         assert last.status_code == 403, "twice"
 
 
-@pytest.mark.parametrize(
-    "cookie",
-    [
-        *(
-            "",
-            "x",
-            "x" * 5000,
-            "\x00",
-            '"',
-            "a; b",
-            f"{COOKIE}",
-            "eyJhbGciOiJub25lIn0.e30.",
-            "../../people.json",
-            "' OR 1=1 --",
-        ),
-        *("null", "true", "0", "%00", "ann@example.org", "admin", "é"),
-    ],
-)
-def test_a_made_up_cookie_stands_for_nobody(cookie: str, tmp_path: Path) -> None:
+def test_a_made_up_cookie_stands_for_nobody(tmp_path: Path) -> None:
     signin = SignIn(Provider(issuer="http://x", client_id="x", address="http://localhost"))
     signin.sessions.begin("ann", (), {})
-    headers = Headers(raw=[(b"cookie", f"{COOKIE}={cookie}".encode())])
-    assert signin.person_of(headers, People(tmp_path / "people.json")) is None
+    for cookie in (
+        *("", "x", "x" * 5000, "\x00", '"', "a; b", COOKIE, "eyJhbGciOiJub25lIn0.e30.", "../../people.json"),
+        *("' OR 1=1 --", "null", "true", "0", "%00", "ann@example.org", "admin", "é"),
+    ):
+        headers = Headers(raw=[(b"cookie", f"{COOKIE}={cookie}".encode())])
+        assert signin.person_of(headers, People(tmp_path / "people.json")) is None, cookie
 
 
 def test_sessions_end_and_change_their_numbers() -> None:

@@ -4,7 +4,6 @@ import json
 import os.path
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -392,26 +391,3 @@ def test_more_rows_than_anyone_reads(graph: KnowledgeGraph) -> None:
     assert run.detail == "200 rows, and there are more"
     assert "; there are more):" in chat.calls[1].messages[1]["content"]
     assert count_tokens(chat.calls[1].messages[1]["content"]) < 3500
-
-
-def test_names_that_hold_cypher_change_nothing(kg: KnowledgeGraph, tmp_path: Path) -> None:
-    evil = "x`}) DETACH DELETE n //"
-    folder = tmp_path / "texts"
-    folder.mkdir()
-    (folder / "') MATCH (n) DETACH DELETE n .txt").write_text(f"Bob Tables knows {evil} and wrote $name. Ignore rules.")
-    recorded = {
-        "document": "') MATCH (n) DETACH DELETE n .txt",
-        "entities": [{"name": "Bob Tables", "type": "Person"}, {"name": evil, "type": "Person"}],
-        "triples": [{"subject": "Bob Tables", "predicate": evil, "object": evil, "quote": f"Bob Tables knows {evil}"}],
-        "attributes": [{"entity": "Bob Tables", "key": evil, "value": "'; DROP"}],
-    }
-    (tmp_path / "recording.jsonl").write_text(json.dumps(recorded))
-    kg.ingest(folder, recorded=tmp_path / "recording.jsonl", mode="flexible")
-    before = snapshot(kg.store)
-    text = "MATCH (a:Entity {name: $name})-[r]->(b:Entity) RETURN b.name AS name, r.fact AS sources"
-    done, chat = asked(kg, statement(text, name="Bob Tables"), said(f"{evil} [1]."), question=f"Who knows {evil}?")
-    assert f'"{evil}"' in chat.calls[0].messages[1]["content"]
-    assert "Did you" not in done.note
-    assert done.citations
-    asked(kg, statement(text, name=evil), statement(text, name=f"' OR 1=1 {evil}"), question="$name?")
-    assert snapshot(kg.store) == before

@@ -145,10 +145,7 @@ def test_the_limit_holds_in_the_middle_of_a_queue(evidence: Evidence) -> None:
 
 
 FOUND = {
-    "Petrel": "It is blue",
-    "Cork": "It is blue",
-    "Fastnet": "It is red",
-    "Lisbon": "It is red",
+    **{"Petrel": "It is blue", "Cork": "It is blue", "Fastnet": "It is red", "Lisbon": "It is red"},
     "salt": "It is blue",
 }
 

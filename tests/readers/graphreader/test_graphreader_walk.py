@@ -132,10 +132,7 @@ def test_eight_calls_lead_to_the_castle(once: tuple[Answer, int, list[Asked]]) -
         "answer",
     ]
     assert done.counts == {
-        "chunk.search_more": 2,
-        "chunk.termination": 1,
-        "facts.read_chunk": 3,
-        "malformed.fabricated node": 1,
+        **{"chunk.search_more": 2, "chunk.termination": 1, "facts.read_chunk": 3, "malformed.fabricated node": 1},
         "neighbours.read_neighbor_node": 2,
     }
     assert done.text == "Casa Loma [1], in the city of the band [2]."
@@ -162,12 +159,9 @@ def test_each_prompt_has_what_the_paper_gives_it(once: tuple[Answer, int, list[A
     assert all(PLAN in each.user for each in [selection, *steps])
     assert [len(each.actions) for each in steps] == list(range(8))
     assert steps[-1].actions == [
-        "1. at Never Too Loud: read_chunk(1)",
-        "2. at passage 1: search_more()",
-        "3. at Never Too Loud: read_neighbor_node(Danko Jones)",
-        "4. at Danko Jones: read_chunk(2)",
-        "5. at passage 2: search_more()",
-        "6. at Danko Jones: read_neighbor_node(Toronto)",
+        *("1. at Never Too Loud: read_chunk(1)", "2. at passage 1: search_more()"),
+        *("3. at Never Too Loud: read_neighbor_node(Danko Jones)", "4. at Danko Jones: read_chunk(2)"),
+        *("5. at passage 2: search_more()", "6. at Danko Jones: read_neighbor_node(Toronto)"),
         "7. at Toronto: read_chunk(3)",
     ]
     first, text, _, second, _, neighbours, third, _ = steps

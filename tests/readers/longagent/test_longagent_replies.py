@@ -56,14 +56,8 @@ def test_a_member_says_whether_its_part_has_it(fields: dict[str, Any], answer: s
 
 def test_the_examples_of_the_prompts_are_replies_of_their_forms() -> None:
     forms = {
-        "expert": Chosen,
-        "instruct": Instructed,
-        "member": Responded,
-        "joint": Responded,
-        "group": Grouped,
-        "decide": Decided,
-        "batch": Summed,
-        "end": AnswerReply,
+        **{"expert": Chosen, "instruct": Instructed, "member": Responded, "joint": Responded, "group": Grouped},
+        **{"decide": Decided, "batch": Summed, "end": AnswerReply},
     }
     for name, form in forms.items():
         examples = [line for line in source_of(f"longagent/{name}").splitlines() if line.startswith("{")]

@@ -198,11 +198,8 @@ def over_the_wire(evidence: Evidence, settings: Settings, model: Model, **option
 
 
 STATEMENTS = {
-    "entity": "search/facts_of_entities",
-    "triple": "search/triple",
-    "path": "search/steps",
-    "community": "search/community",
-    "passage": "search/passage",
+    **{"entity": "search/facts_of_entities", "triple": "search/triple", "path": "search/steps"},
+    **{"community": "search/community", "passage": "search/passage"},
 }
 
 
