@@ -157,7 +157,7 @@ def test_what_is_beyond_a_bound_is_skipped_with_the_bound_and_its_setting_and_wo
     (tmp_path / "b slow.md").write_text(markdown(4_000_000))
     with BoundedCalls(1, 2000) as calls, LocalWorkers(2) as workers:
         here = list(load([tmp_path], calls))
-        assert list(load_by(workers, [tmp_path], USUAL, calls, NEVER)) == here
+        assert list(described(load_by(workers, [tmp_path], USUAL, calls, NEVER))) == here
         (skipped,) = (each for each in here if isinstance(each, SkippedFile))
         assert skipped == SkippedFile(str(tmp_path / "b slow.md"), SECONDS)
         assert [each.title for each in here if isinstance(each, Document)] == ["A good page", "Good", "z"]
