@@ -21,7 +21,7 @@ from kgplatform.records import Document, SkippedFile
 from kgplatform.settings import load_settings
 from kgplatform.sources import load as of_load
 from kgplatform.sources.corpus_file import HARMLESS_BYTES, USUAL
-from kgplatform.sources.load import CutShort, load, load_by
+from kgplatform.sources.load import CutShort, described, load, load_by
 
 GOOD = {
     "a good.md": "# A good page\n\nIt says *something*.",
