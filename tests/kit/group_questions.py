@@ -5,9 +5,8 @@
     with OpenAIServer(GroupModel()) as server: ...
 
 Each document tells of a town: in which valley it lies, what it keeps, has and sings of. A question is about a whole
-valley or about all towns, so that no few documents answer it. The model reads the sentences that it is shown, those of
-facts and those of passages alike. What it gets right says what was brought before its eyes, and nothing of how well a
-real model reads.
+valley or about all towns, so that no few documents answer it. The model reads the sentences that it is shown. What it
+gets right says what was brought before its eyes, and nothing of how well a real model reads.
 """
 
 import json
@@ -160,7 +159,7 @@ Sentences = Sequence[tuple[Any, str]]
 
 
 class GroupModel:
-    """Answers ``retrieve`` and ``global`` by the same rules, and remembers what it was asked."""
+    """Answers ``global`` by rules, and remembers what it was asked."""
 
     def __init__(self) -> None:
         self.asked: list[Prompt] = []
@@ -231,18 +230,5 @@ def _final(answer: str, evidence: Sequence[str] = ()) -> dict[str, Any]:
     return {"evidence": list(evidence), "answer": answer, "sufficient": bool(answer)}
 
 
-def _answer(prompt: Prompt) -> dict[str, Any]:
-    """One prompt with passages: counted, listed and compared in the same way."""
-    shown = list(prompt.sentences.items())
-    things, common = _things(prompt.question, shown), _common(_properties(prompt.question, shown))
-    names = list(dict.fromkeys(name for _, name in things))
-    if prompt.question.startswith("How many"):
-        said, numbers = str(len(names)), [n for n, _ in things]
-    else:
-        said, numbers = ", ".join([*names, *common]), [*(n for n, _ in things), *(ns[0] for ns in common.values())]
-    marks = "".join(f"[{number}]" for number in dict.fromkeys(numbers))
-    return _final(f"{said} {marks}" if marks else "")
-
-
-RULES = {"global_/map": _map, "global_/reduce": _reduce, "readers/answer": _answer}
+RULES = {"global_/map": _map, "global_/reduce": _reduce}
 """By the prompt's name: its reply."""
