@@ -100,7 +100,7 @@ class Jobs:
         self._closed = threading.Event()
         self._waiting = Stop()
         """Of who looks for jobs: to close must not take as long as a database that is gone is waited for."""
-        self._sweep = partial(end_abandoned, graph.within(self._waiting), uploads)
+        self._sweep = lambda: end_abandoned(graph.within(self._waiting), uploads)
 
     def start(self) -> None:
         """Remove what an earlier server left that no job needs, and begin to look for jobs."""
