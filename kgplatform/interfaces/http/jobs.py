@@ -100,7 +100,6 @@ class Jobs:
         self._closed = threading.Event()
         self._waiting = Stop()
         """Of who looks for jobs: to close must not take as long as a database that is gone is waited for."""
-        self._sweep = lambda: end_abandoned(graph.within(self._waiting), uploads)
 
     def start(self) -> None:
         """Remove what an earlier server left that no job needs, and begin to look for jobs."""
@@ -211,6 +210,10 @@ class Jobs:
                 report_fault(error)
             self._wake.wait(min(_LOOK_EVERY, self.queue.lease / _BEATS))
             self._wake.clear()
+
+    def _sweep(self) -> None:
+        graph, uploads = self._at
+        end_abandoned(graph.within(self._waiting), uploads)
 
     def _spawn(self, work: Callable[[], None], name: str) -> None:
         thread = threading.Thread(target=work, name=name)
