@@ -295,7 +295,7 @@ class KnowledgeGraph:
         """
         with gather(paths, self.settings.home_folder, Fields.of(self.settings)) as given:
             recording = with_recording(given, recorded, extractor)
-            asked = metadata_to_give(metadata or {})
+            asked = metadata_to_give(metadata) if metadata else {}
             if not given and (prune or reread or asked or not facts):
                 raise InputError("Name at least one file or folder to ingest.")
             facts_from = self._model("Facts are read") if facts else None
