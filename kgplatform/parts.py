@@ -252,7 +252,7 @@ def _copy(whole: Graph, part: Graph, documents: list[str], progress: Progress) -
         part.build_tree(method=state["treeMethod"], progress=progress)
 
 
-def stop_unused(settings: Settings, report: Callable[[str], None], *, used: bool = False) -> bool:
+def stop_parts(settings: Settings, report: Callable[[str], None], *, used: bool = False) -> bool:
     """Stop the servers of parts that processes left running as they were killed, and with ``used`` those that a process
     uses now, too; whether there were any."""
     levels = ["/parts/".join("*" * depth) for depth in range(1, _DEEPEST + 1)]  # a part may be asked for a part, too

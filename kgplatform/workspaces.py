@@ -23,7 +23,7 @@ from typing import Any
 from kgplatform.concurrency.files import file_lock, write_atomically
 from kgplatform.errors import InputError
 from kgplatform.neo4j.server import LocalNeo4j
-from kgplatform.parts import stop_unused
+from kgplatform.parts import stop_parts
 from kgplatform.settings import WORKSPACE_FILE, Settings
 from kgplatform.text import did_you_mean
 
@@ -142,5 +142,5 @@ class Workspaces:
 
     def _stop(self, workspace: Workspace) -> None:
         settings = Settings(home=workspace.home, workspace=None)
-        stop_unused(settings, lambda line: None, used=True)
+        stop_parts(settings, lambda line: None, used=True)
         LocalNeo4j(settings).down()

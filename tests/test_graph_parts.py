@@ -29,7 +29,7 @@ from kgplatform.evaluate.terms import DataSet, Text
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Connection, Store
-from kgplatform.parts import stop_unused
+from kgplatform.parts import stop_parts
 from kgplatform.readers.readers import READERS
 from kgplatform.search.search import SEARCHES
 from kgplatform.settings import Settings
@@ -140,7 +140,7 @@ def test_down_stops_those_that_a_killed_process_left(
     pipe = subprocess.PIPE
     with subprocess.Popen([sys.executable, "-c", HOLD], stdin=pipe, stdout=pipe, text=True) as child:
         assert child.stdout is not None and child.stdout.readline() == "open\n"
-        assert not stop_unused(settings, print)
+        assert not stop_parts(settings, print)
         assert len(running(settings)) == 2
         child.kill()
     assert run("down").out == "Neo4j is stopped.\n"

@@ -362,10 +362,12 @@ def described(items: Iterable[Document | SkippedFile]) -> Iterator[Document | Sk
         above = [beside(each)[1] for each in (folder, *folder.parents) if each.name]
         return {name: value for metadata in reversed(above) for name, value in metadata.items()}
 
+    changed = lru_cache(1)(_modified)  # a file has many items, one after the other
+
     for item in items:
         if isinstance(item, Document) and item.source.startswith("file:"):
             path = path_of(item.source)
-            item = replace(item, modified=_modified(path))
+            item = replace(item, modified=changed(path))
             (title, own), around = beside(path), of_folders(path.parent)
             yield from faults
             faults.clear()

@@ -150,9 +150,9 @@ def down(home: Home = None, as_json: AsJson = False) -> None:
 
     settings, had_parts = settings_of(home), False
     if settings.parts_folder.is_dir():  # else no more is loaded
-        from kgplatform.parts import stop_unused
+        from kgplatform.parts import stop_parts
 
-        had_parts = stop_unused(settings, note)
+        had_parts = stop_parts(settings, note)
     stopped = LocalNeo4j(settings, note).down() or had_parts
     if as_json:
         print(json.dumps({"stopped": stopped}))

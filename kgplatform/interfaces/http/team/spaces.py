@@ -99,8 +99,7 @@ class Spaces:
     @asynccontextmanager
     async def served(self, workspace: Workspace, right: Right) -> AsyncIterator[FastAPI]:
         """The application for somebody with this ``right``, opened if need be. Raises ``HttpRequestError``."""
-        space = await self._space(workspace)
-        try:
+        async with self._used(workspace) as space:
             found = await self._app(space, right)
             found.busy += 1
             try:
@@ -108,15 +107,18 @@ class Spaces:
             finally:
                 found.busy -= 1
                 found.used = time.monotonic()
-        finally:
-            space.busy -= 1
-            space.used = time.monotonic()
 
     async def check(self, workspace: Workspace, where: str) -> None:
         """Raise ``InputError`` for what ``where`` names and no document of the workspace has."""
+        async with self._used(workspace) as space:
+            await asyncio.to_thread(check_names, space.graph, where)
+
+    @asynccontextmanager
+    async def _used(self, workspace: Workspace) -> AsyncIterator[_Space]:
+        """The workspace, which nobody closes inside."""
         space = await self._space(workspace)
         try:
-            await asyncio.to_thread(check_names, space.graph, where)
+            yield space
         finally:
             space.busy -= 1
             space.used = time.monotonic()
