@@ -37,6 +37,7 @@ from kgplatform.concurrency.arguments import checked, typed
 from kgplatform.concurrency.files import write_atomically
 from kgplatform.concurrency.spans import span
 from kgplatform.concurrency.threads import Stop, heard
+from kgplatform.correct import Correct
 from kgplatform.errors import (
     BudgetError,
     Code,
@@ -605,6 +606,18 @@ class KnowledgeGraph:
         """What people look at: names, neighbours, the tree, the map, documents with their facts, saved runs."""
         return Look(self.store)
 
+    @cached_property
+    def correct(self) -> Correct:
+        """What people correct: merge, split, rename, and facts that are not so; kept through every ingest, and undone
+        to the letter."""
+        return Correct(self.store, self._correcting, self.documents)
+
+    @contextmanager
+    def _correcting(self, progress: Progress) -> Iterator[Tools]:
+        self._need_documents()
+        with self._writing("correct", progress) as turn:
+            yield self._tools(turn, LocalExtractor(), None, "flexible", progress)
+
     def cypher(
         self,
         statement: str,
@@ -744,7 +757,7 @@ class KnowledgeGraph:
         own. Close only the whole.
         """
         part = copy.copy(self)
-        for bound in ("embedder", "language_model", "look"):
+        for bound in ("embedder", "language_model", "look", "correct"):
             part.__dict__.pop(bound, None)
         part.store, part.ledger, part._whole = self.store.within(stop or self.store.stop), Ledger(), self
         return part

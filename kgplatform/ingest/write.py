@@ -65,10 +65,15 @@ Replaced = Literal["facts", "everything"]
 
 
 def extraction_statements(
-    rows: Rows, states: Sequence[Row], replaces: Replaced | None = None, read: Sequence[str] = ()
+    rows: Rows,
+    states: Sequence[Row],
+    replaces: Replaced | None = None,
+    read: Sequence[str] = (),
+    *,
+    correct: bool = False,
 ) -> list[Statement]:
     """The statements that write ``rows`` and record the ``states`` of the passages that they came from. ``replaces``:
-    what the passages ``read`` said before is taken away first."""
+    what the passages ``read`` said before is taken away first. ``correct``: these are to be corrected later."""
     ids = {"passages": list(read)}
     before: list[Statement] = []
     after: list[Statement] = []
@@ -81,6 +86,16 @@ def extraction_statements(
         after = [("ingest/revisit_elements", mentioned), ("ingest/recount_statements", ids)]
     return [
         *before,
+        *statements_of(rows),
+        *_slices("ingest/passage_states", states),
+        *after,
+        *([("correct/written", ids)] if correct and read else ()),
+    ]
+
+
+def statements_of(rows: Rows) -> list[Statement]:
+    """The statements that write ``rows``, beside what is there."""
+    return [
         *_slices("ingest/entities", ordered(rows.entities)),
         *_slices("ingest/key_elements", ordered(rows.key_elements)),
         *_slices("ingest/mentions", ordered(rows.mentions)),
@@ -88,18 +103,16 @@ def extraction_statements(
         *_slices("ingest/attributes", ordered(rows.attributes)),
         *_slices("ingest/atomic_facts", ordered(rows.atomic_facts)),
         *_slices("ingest/proposed", ordered(rows.proposals)),
-        *_slices("ingest/passage_states", states),
-        *after,
     ]
 
 
 def _taken_away(passages: Sequence[str]) -> list[Statement]:
     """The statements that take away all that passages say."""
-    ids = {"passages": list(passages)}
+    everything = {"rows": [{"passage": id_, "gone": None} for id_ in passages]}
     return [
-        ("ingest/remove_facts", {**ids, "kept": None}),
-        ("ingest/remove_proposals", ids),
-        ("ingest/remove_mentions", {**ids, "gone": None}),
+        ("ingest/remove_facts", everything),
+        ("ingest/remove_proposals", {"passages": list(passages)}),
+        ("ingest/remove_mentions", everything),
         ("ingest/remove_communities", {}),
     ]
 

@@ -1,0 +1,10 @@
+// Pairs of entities that are likely one, by the likeness of their names.
+// mode: read
+// param $limit: int: how many
+// returns: one, other, names, types, passages, score
+MATCH (a:Entity)-[likeness:SAME_AS]->(b:Entity)
+WITH a, b, likeness.score AS score
+ORDER BY score DESC, a.id, b.id
+LIMIT $limit
+RETURN a.id AS one, b.id AS other, [a.name, b.name] AS names, [a.type, b.type] AS types,
+       [COUNT { (a)-[:FROM_CHUNK]->() }, COUNT { (b)-[:FROM_CHUNK]->() }] AS passages, score

@@ -1,0 +1,21 @@
+// Entities of an id, of a name, or of a name and a type.
+// mode: read
+// param $id: string: an id
+// param $key: string: a normalised name
+// param $bare: string: another, of one with the type
+// param $type: string: the type; may be null
+// returns: id, name, key, type, passages
+CALL () {
+  MATCH (e:Entity {id: $id})
+  RETURN e
+UNION
+  MATCH (e:Entity {key: $key})
+  RETURN e
+UNION
+  MATCH (e:Entity {key: $bare})
+  WHERE e.type = $type
+  RETURN e
+}
+RETURN e.id AS id, e.name AS name, e.key AS key, e.type AS type, COUNT { (e)-[:FROM_CHUNK]->() } AS passages
+ORDER BY passages DESC, id
+LIMIT 20
