@@ -14,17 +14,21 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import Any
 
 from kgplatform.concurrency.arguments import checked
+from kgplatform.concurrency.files import write_atomically
 from kgplatform.errors import InputError
 from kgplatform.explore.info import DocumentInfo, named_documents
 from kgplatform.extract.schema import Schema
-from kgplatform.ingest.corrections import Correction, CorrectionKind, Named, correction_of
+from kgplatform.ingest.corrections import Correction as Correction
+from kgplatform.ingest.corrections import CorrectionKind, Named, correction_of
 from kgplatform.ingest.graph_state import define_keys
 from kgplatform.ingest.pipeline import remove_documents
+from kgplatform.ingest.schema_expansion import KnownGrowth
 from kgplatform.ingest.settle import settle
 from kgplatform.ingest.window import Reading, Tools
 from kgplatform.ingest.write import document_statements, extraction_statements, has_usable_names, update_statements
@@ -40,8 +44,23 @@ from kgplatform.records import (
     Progress,
 )
 from kgplatform.sources.cut import cut_document
-from kgplatform.text import node_id, normalise_name, tidy
+from kgplatform.text import listed, node_id, normalise_name, tidy, unknown
 
+ACTIONS: dict[str, tuple[str, ...]] = {
+    "merge": ("entity", "into"),
+    "split": ("entity", "name", "documents"),
+    "rename": ("entity", "name"),
+    "retype": ("entity", "type"),
+    "alias": ("entity", "name"),
+    "remove-alias": ("entity", "name"),
+    "accept": ("one", "other"),
+    "refuse": ("one", "other"),
+    "drop": ("fact",),
+    "add": ("subject", "predicate", "object"),
+}
+"""What can be corrected, and what each needs: the methods of ``Correct`` with their parameters."""
+
+FORMAT, VERSION = "kgplatform-corrections", 1
 BY_HAND = "by_hand"
 """The metadata of a document that has a statement which somebody added: who that was."""
 _TYPED = re.compile(r"(.+?)\s*\(([^()]+)\)\s*\Z", re.S)
@@ -64,7 +83,7 @@ class Duplicate:
 class Correct:
     """The corrections of one graph. ``writing`` opens a pass, with what that works with.
 
-    ``who``: who makes them, by default the user of this computer.
+    ``who``: who makes them.
     """
 
     def __init__(
@@ -72,11 +91,11 @@ class Correct:
         store: Store,
         writing: Callable[[Progress], AbstractContextManager[Tools]],
         documents: Callable[[], list[DocumentInfo]],
-        who: str | None = None,
+        who: str = "",
     ) -> None:
         self._store = store
         self._writing, self._documents = writing, documents
-        self._who = who
+        self.who = who or getpass.getuser()
 
     def all(self) -> tuple[Correction, ...]:
         """All corrections, in the order in which they were made; one that applies to no passage waits for one."""
@@ -176,6 +195,46 @@ class Correct:
         text = f"{one.name} {tidy(predicate)}{':' if value else ''} {other.name if other else tidy(object)}"
         return self._make("add", text, told, why, progress)
 
+    def do(self, action: str, given: Mapping[str, Any], *, why: str = "", progress: Progress = SILENT) -> Correction:
+        """One of ``ACTIONS``, with what it needs by name; ``add`` also takes ``value``."""
+        if action not in ACTIONS:
+            raise InputError(unknown("correction", action, ACTIONS))
+        wanted = ACTIONS[action]
+        if missing := [name for name in wanted if not given.get(name)]:
+            raise InputError(f"The correction {action} needs {listed(wanted)}: {listed(missing)} is missing.")
+        more = ("value",) if action == "add" else ()
+        if strange := sorted(name for name, value in given.items() if value and name not in (*wanted, *more)):
+            raise InputError(f"The correction {action} takes {listed(wanted)}, not {listed(strange)}.")
+        method = getattr(self, action.replace("-", "_"))
+        made: Correction = method(**{k: v for k, v in given.items() if v}, why=why, progress=progress)
+        return made
+
+    def save(self, path: str | Path) -> int:
+        """Write all corrections to a file of JSON lines, for ``load`` in another graph; returns how many."""
+        found = self.all()
+        lines = [{"format": FORMAT, "version": VERSION, "corrections": len(found)}]
+        lines += [{k: v for k, v in asdict(each).items() if k not in ("id", "passages")} for each in found]
+        text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
+        try:
+            write_atomically(Path(path), text.encode())
+        except OSError as error:
+            raise InputError(f"{path} cannot be written: {error.strerror or error}.") from error
+        return len(found)
+
+    def load(self, path: str | Path, *, progress: Progress = SILENT) -> int:
+        """Make the corrections of a file that ``save`` wrote; returns how many were new. Raises ``InputError``."""
+        try:
+            head, *lines = (json.loads(line) for line in Path(path).read_text("utf-8").splitlines())
+            if head["format"] != FORMAT or head["version"] != VERSION or head["corrections"] != len(lines):
+                raise ValueError
+            found = [
+                correction_of({**each, "id": _id_of(each["kind"], each["what"]), "name": each["text"]})
+                for each in lines
+            ]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{path} is no file of corrections, or is damaged.") from error
+        return self.take(found, progress=progress)
+
     def undo(self, correction: str, *, progress: Progress = SILENT) -> Correction:
         """Take a correction back, by its id: the graph is as if it had never been made."""
         found = next((each for each in self.all() if each.id == correction), None)
@@ -208,15 +267,14 @@ class Correct:
         self, kind: CorrectionKind, text: str, what: Mapping[str, Any], why: str, progress: Progress
     ) -> Correction:
         plain = {key: [each.name, each.type] if isinstance(each, Named) else each for key, each in what.items()}
-        id_ = node_id("correction", kind, json.dumps(plain, ensure_ascii=False, sort_keys=True))
-        who = self._who if self._who is not None else getpass.getuser()
+        id_ = _id_of(kind, plain)
         at = datetime.now(timezone.utc).isoformat(timespec="microseconds")
-        self.take([Correction(id_, kind, plain, text, who, at, tidy(why))], progress=progress)
+        self.take([Correction(id_, kind, plain, text, self.who, at, tidy(why))], progress=progress)
         return next(each for each in self.all() if each.id == id_)
 
     def _keep(self, tools: Tools, made: Correction) -> None:
         """Write a correction, and mark what is to be corrected by it."""
-        node = {"name": made.text, "what": json.dumps(made.what, ensure_ascii=False), "kind": made.kind}
+        node: Row = {"name": made.text, "what": json.dumps(made.what, ensure_ascii=False), "kind": made.kind}
         node |= {"who": made.who, "at": made.at, "why": made.why or None}
         given = {"entities": made.ids, "different": made.kind == "different"}
         tools.store.write(
@@ -228,8 +286,8 @@ class Correct:
     def _entity_row(self, named: str) -> Row:
         """The entity that ``named`` means. Raises ``InputError`` if none is, or several."""
         name, type_ = found.groups() if (found := _TYPED.match(named)) else (named, None)
-        keys = {"id": named, "key": normalise_name(named), "bare": normalise_name(name)}
-        rows = self._store.read("correct/entities", **keys, type=type_)
+        asked: Row = {"id": named, "key": normalise_name(named), "bare": normalise_name(name), "type": type_}
+        rows = self._store.read("correct/entities", **asked)
         if len(rows) == 1:
             return rows[0]
         if not rows:
@@ -250,6 +308,18 @@ class Correct:
             if type_ is None:
                 raise
         return Named(_name(name), tidy(type_))
+
+
+def holds_corrections(path: Path) -> bool:
+    """Whether a file is one that ``Correct.save`` wrote."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        return FORMAT.encode() in stream.readline(1000)
+
+
+def _id_of(kind: str, what: Mapping[str, Any]) -> str:
+    return node_id("correction", kind, json.dumps(what, ensure_ascii=False, sort_keys=True))
 
 
 def _tuple(value: Any) -> Any:
@@ -305,7 +375,7 @@ def _stated(tools: Tools, made: Correction) -> Iterator[tuple[str, dict[str, Any
         entities.append(ExtractedEntity(other.name, other.type))
         extraction = Extraction(tuple(entities), (ExtractedTriple(subject.name, what["predicate"], other.name, text),))
     reading = Reading(_Stated(extraction), tools.schema, "flexible")
-    read = reading.read(passage, document, tools.schema)
+    read = reading.read(passage, document, KnownGrowth(tools.store, tools.schema).schema)
     state = {"id": passage.id, "state": {**read.state, "factsBy": "hand"}}
     yield from document_statements([(document, passages)])
     yield from update_statements((), [document])

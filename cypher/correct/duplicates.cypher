@@ -6,5 +6,7 @@ MATCH (a:Entity)-[likeness:SAME_AS]->(b:Entity)
 WITH a, b, likeness.score AS score
 ORDER BY score DESC, a.id, b.id
 LIMIT $limit
+WITH a, b, score, COUNT { (a)-[:FROM_CHUNK]->() } AS of_one, COUNT { (b)-[:FROM_CHUNK]->() } AS of_other
 RETURN a.id AS one, b.id AS other, [a.name, b.name] AS names, [a.type, b.type] AS types,
-       [COUNT { (a)-[:FROM_CHUNK]->() }, COUNT { (b)-[:FROM_CHUNK]->() }] AS passages, score
+       [of_one, of_other] AS passages, score
+ORDER BY score DESC, one, other

@@ -103,10 +103,9 @@ class Correction:
 def correction_of(row: Mapping[str, Any]) -> Correction:
     """That of a node's properties. Raises ``InputError`` for what is none: a file may come from anybody."""
     try:
-        found = Correction(
-            row["id"], row["kind"], json.loads(row["what"]), row["name"], row["who"], row["at"],
-            row.get("why") or "", row.get("passages", 0),
-        )  # fmt: skip
+        what = row["what"] if isinstance(row["what"], dict) else json.loads(row["what"])
+        told = (row["name"], row["who"], row["at"], row.get("why") or "", row.get("passages", 0))
+        found = Correction(row["id"], row["kind"], what, *told)
         usable = found.kind in KINDS and len(found.ids) in (0, 2)
         Corrections((found,), None)
     except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
@@ -124,6 +123,15 @@ class _Shown:
     aliases: set[str] = field(default_factory=set)
 
 
+def grown_schema(store: Store) -> Schema | None:
+    """The schema of the graph with what it has grown by; None before the first ingest."""
+    state = graph_state(store)
+    if "schema" not in state:
+        return None
+    added = (Expansion(**each) for each in json.loads(state.get("expansions", "[]")))
+    return Schema.from_dict(json.loads(state["schema"])).with_expansions(added)
+
+
 class Corrections:
     """All corrections of a graph, in order. ``schema`` says which label an entity of another type gets."""
 
@@ -137,13 +145,10 @@ class Corrections:
             self._steps.append((each, _STEPS[each.kind](self, each)))
 
     @classmethod
-    def of(cls, store: Store) -> Corrections:
-        """Those of the graph."""
-        state = graph_state(store)
-        schema = Schema.from_dict(json.loads(state["schema"])) if "schema" in state else None
-        if schema is not None and "expansions" in state:
-            schema = schema.with_expansions(Expansion(**each) for each in json.loads(state["expansions"]))
-        return cls([correction_of(row) for row in store.read("correct/corrections")], schema)
+    def of(cls, store: Store, schema: Schema | None = None) -> Corrections:
+        """Those of the graph. ``schema``: what that is to become, with what it has grown by."""
+        rows = store.read("correct/corrections")
+        return cls([correction_of(row) for row in rows], schema or (grown_schema(store) if rows else None))
 
     def names(self, id_: str, forms: Mapping[str, int], best: Callable[[Mapping[str, int]], Any]) -> Any:
         """The name and the aliases of an entity that passages call by ``forms``: by hand, else the ``best``."""
@@ -406,10 +411,12 @@ def _gone(now: Rows, rows: Rows, kind: str) -> list[str]:
     ]
 
 
-def correct_what_is_due(store: Store, progress: Progress) -> Corrections:
-    """Correct the passages that were written, or whose corrections have changed, since they were last corrected.
-    Returns all corrections."""
-    corrections = Corrections.of(store)
+def correct_what_is_due(store: Store, progress: Progress, schema: Schema | None = None) -> Corrections:
+    """Correct the passages that were written, or whose corrections have changed, since they were last corrected; where
+    ``schema`` is another than the graph's, all: types may have labels now. Returns all corrections."""
+    corrections = Corrections.of(store, schema)
+    if schema is not None and corrections.kept and schema != grown_schema(store):
+        store.write(("correct/mark_all", {}))
     if not graph_state(store).get("correctDue"):
         return corrections
     due = [row["id"] for row in store.read("correct/due")]

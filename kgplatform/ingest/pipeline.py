@@ -151,8 +151,7 @@ def ingest(
     ``prune``: documents of files that are gone from the folders among ``paths`` are removed. ``reread``: documents
     that have not changed are read again.
 
-    Safe to repeat, and to kill at any moment: the same command resumes where it stopped. What it takes of memory does
-    not depend on how much there is to read.
+    Safe to repeat, and to kill at any moment: the same command resumes. Memory does not depend on how much is read.
     """
     watch = Stopwatch()
     with watch.stage("load"):
@@ -195,7 +194,8 @@ def ingest(
                 facts = read_facts_of_passages(tools, tools.facts_from, turn, plan)
             turn.alone()
             report = _with_facts(report, facts, "these files")
-        report = _with_vectors(report, settle(tools.store, tools.embedder, tools.settings, tools.progress), watch)
+        done = settle(tools.store, tools.embedder, tools.settings, tools.progress, read.schema)
+        report = _with_vectors(report, done, watch)
         _record(tools)
         tools.progress("counting", 0, 1)
         with watch.stage("count"):

@@ -159,7 +159,7 @@ def left_out(extraction: Extraction, seed: Schema, schema: Schema, mode: Mode) -
 def fill_in(store: Store, seed: Schema, schema: Schema) -> None:
     """Bound by ``schema``, which ``seed`` has become, what passages keep, each in its mode. One that is as it was is
     only marked; of another, what it says now takes the place of what it said."""
-    corrections = Corrections.of(store)
+    corrections = Corrections.of(store, schema)
     for mode in MODES:
         ids = {"seed": _id_of(seed, mode), "schema": _id_of(schema, mode)}
         while rows := store.read("ingest/left_out", **ids, limit=_AT_ONCE):

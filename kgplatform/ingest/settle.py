@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgplatform.concurrency.spans import Stopwatch
+from kgplatform.extract.schema import Schema
 from kgplatform.ingest.corrections import Corrections, correct_what_is_due
 from kgplatform.ingest.graph_state import (
     bring_up_to_date,
@@ -90,10 +91,13 @@ class Settled:
         return self.notes() + [f"Without a vector: {each.name}: {each.reason}" for each in self.unembedded]
 
 
-def settle(store: Store, embedder: Embedder, settings: Settings, progress: Progress) -> Settled:
-    """Complete every pending node that can be embedded, and bring the indexes online."""
+def settle(
+    store: Store, embedder: Embedder, settings: Settings, progress: Progress, schema: Schema | None = None
+) -> Settled:
+    """Correct what is due, complete every pending node that can be embedded, and bring the indexes online. ``schema``:
+    what the graph's is to become."""
     bring_up_to_date(store)
-    corrections = correct_what_is_due(store, progress)
+    corrections = correct_what_is_due(store, progress, schema)
     vectors = _Vectors(store, embedder, progress)
     watch, elements = vectors.watch, vectors.due["entities"] + vectors.due["elements"]
     with watch.stage("names"):
