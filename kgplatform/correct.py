@@ -23,6 +23,7 @@ from kgplatform.concurrency.arguments import checked
 from kgplatform.concurrency.files import write_atomically
 from kgplatform.errors import InputError
 from kgplatform.explore.info import DocumentInfo, named_documents
+from kgplatform.explore.look import Look
 from kgplatform.extract.schema import Schema
 from kgplatform.ingest.corrections import Correction as Correction
 from kgplatform.ingest.corrections import CorrectionKind, Named, correction_of
@@ -65,6 +66,7 @@ BY_HAND = "by_hand"
 """The metadata of a document that has a statement which somebody added: who that was."""
 _TYPED = re.compile(r"(.+?)\s*\(([^()]+)\)\s*\Z", re.S)
 _SHOWN = 3
+_CALLED_LIKE = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,12 +288,18 @@ class Correct:
     def _entity_row(self, named: str) -> Row:
         """The entity that ``named`` means. Raises ``InputError`` if none is, or several."""
         name, type_ = found.groups() if (found := _TYPED.match(named)) else (named, None)
-        asked: Row = {"id": named, "key": normalise_name(named), "bare": normalise_name(name), "type": type_}
-        rows = self._store.read("correct/entities", **asked)
+        key, bare = normalise_name(named), normalise_name(name)
+        rows = self._store.read("correct/entities", ids=[named], key=key, bare=bare, type=type_)
+        if not rows:  # an alias, or what is called like it
+            nodes = [each.id for each in Look(self._store).find(name, _CALLED_LIKE) if each.kind == "Entity"]
+            like = self._store.read("correct/entities", ids=nodes, key="", bare="", type="")
+            rows = [row for row in like if bare in map(normalise_name, row["aliases"]) and type_ in (None, row["type"])]
         if len(rows) == 1:
             return rows[0]
         if not rows:
-            raise InputError(f"No entity is called {named[:100]!r}. `kg.look.find` lists what is called like it.")
+            names = [str(Named(row["name"], row["type"])) for row in like]
+            more = f" Did you mean {listed(names, _SHOWN)}?" if names else ""
+            raise InputError(f"No entity is called {named[:100]!r}.{more}")
         each = ", ".join(f'"{row["name"]} ({row["type"]})"' if row["type"] else row["id"] for row in rows)
         raise InputError(f"Several entities are called {named[:100]!r}: name one as {each}, or by its id.")
 
