@@ -193,7 +193,8 @@ class Correct:
         """Add a fact: two entities, new ones named as "Name (Type)", and their relation; or with ``value`` an entity, a
         key and its value. It is a document of its own, whose metadata ``by_hand`` has who added it."""
         one, other = self._named_or_new(subject), None if value else self._named_or_new(object)
-        told = {"subject": one, "predicate": _name(predicate), "value" if value else "object": other or tidy(object)}
+        told = {"subject": self._first(one), "predicate": _name(predicate)}
+        told |= {"object": self._first(other)} if other else {"value": tidy(object)}
         text = f"{one.name} {tidy(predicate)}{':' if value else ''} {other.name if other else tidy(object)}"
         return self._make("add", text, told, why, progress)
 
@@ -307,6 +308,13 @@ class Correct:
         row = self._entity_row(named)
         is_key = normalise_name(row["name"]) == row["key"]
         return Named(row["name"] if is_key else row["key"], row["type"])
+
+    def _first(self, named: Named) -> Named:
+        """What an entity was before it was renamed: what is added is corrected by that as all texts are."""
+        for each in reversed(self.all()):
+            if each.kind in ("rename", "type") and each.result.id == named.id:
+                named = each.named("entity")
+        return named
 
     def _named_or_new(self, named: str) -> Named:
         name, type_ = found.groups() if (found := _TYPED.match(named)) else (named, None)

@@ -148,7 +148,7 @@ class Corrections:
     def of(cls, store: Store, schema: Schema | None = None) -> Corrections:
         """Those of the graph. ``schema``: what that is to become, with what it has grown by."""
         rows = store.read("correct/corrections")
-        return cls([correction_of(row) for row in rows], schema or (grown_schema(store) if rows else None))
+        return cls([correction_of(row) for row in rows], schema or grown_schema(store))
 
     def names(self, id_: str, forms: Mapping[str, int], best: Callable[[Mapping[str, int]], Any]) -> Any:
         """The name and the aliases of an entity that passages call by ``forms``: by hand, else the ``best``."""
@@ -173,10 +173,15 @@ class Corrections:
         return (rows, found) if found else (said, found)
 
     def _row(self, named: Named) -> Row:
-        label = self._schema.label_of(named.type) if self._schema is not None else None
         key = normalise_name(named.name)
-        own = {"id": named.id, "name": named.name, "key": key, **found_by(key), "type": named.type}
-        return own | {"labels": [label] if label else [], "inSchema": label is not None}
+        return {"id": named.id, "name": named.name, "key": key, **found_by(key), "type": named.type}
+
+    def labelled(self, rows: Rows) -> Rows:
+        """``rows`` with what the schema says of entities' types, which is not kept: it may be another later."""
+        for row in rows.entities.values():
+            label = self._schema.label_of(row["type"]) if self._schema is not None else None
+            row.update(labels=[label] if label else [], inSchema=label is not None)
+        return rows
 
     def _takes_over(self, old: str, new: str, name: str | None = None) -> None:
         """The entity ``new`` has what ``old`` was called by hand, and ``name``."""
@@ -272,10 +277,7 @@ def _move(
     if not names or old == new["id"]:
         return bool(names)
     left = [name for name in mention["names"] if name not in names]
-    before = rows.entities[old]
-    if new["type"] == before["type"]:  # what is known of the type stays as it was read
-        new = {**new, "labels": before["labels"], "inSchema": before["inSchema"]}
-    rows.entities.setdefault(new["id"], new)
+    rows.entities.setdefault(new["id"], dict(new))
     there = rows.mentions.get((new["id"], passage.id))
     _mention(rows, passage, new["id"], [*(there["names"] if there else ()), *names])
     if left:
@@ -341,9 +343,8 @@ def said_by(store: Store, passages: Sequence[str]) -> list[Said]:
             mention = {"count": each.pop("count"), "names": each.pop("names")}
             now.mentions[each["id"], passage.id] = {"element": each["id"], **place, **mention}
             each["name"] = mention["names"][0] if mention["names"] else each["key"]
-            is_entity, labels = each.pop("isEntity"), each.pop("labels")
-            if is_entity:
-                now.entities[each["id"]] = {**each, "labels": labels}
+            if each.pop("isEntity"):
+                now.entities[each["id"]] = each
             else:
                 now.key_elements[each["id"]] = {name: each[name] for name in ("id", "name", "key", "stem")}
         for kind in _STATEMENTS:
@@ -354,6 +355,11 @@ def said_by(store: Store, passages: Sequence[str]) -> list[Said]:
         kept = json.loads(row["uncorrected"]) if row["uncorrected"] else None
         found.append(Said(passage, row["title"], now, now if kept is None else _kept(kept, row["title"])))
     return found
+
+
+def without_label(row: Row) -> Row:
+    """The row of an entity without what the schema says of its type."""
+    return {name: value for name, value in row.items() if name not in ("labels", "inSchema")}
 
 
 def _kept(value: Mapping[str, Sequence[Row]], title: str) -> Rows:
@@ -386,7 +392,7 @@ def rewritten(
         if rows == each.now:
             continue
         changed.append(id_)
-        every.add(rows)
+        every.add(corrections.labelled(deepcopy(rows)))
         facts.append({"passage": id_, "gone": [fact for kind in _STATEMENTS for fact in _gone(each.now, rows, kind)]})
         mentions.append({"passage": id_, "gone": [one for one, _ in each.now.mentions.keys() - rows.mentions.keys()]})
     return [
@@ -427,8 +433,8 @@ def correct_what_is_due(store: Store, progress: Progress, schema: Schema | None 
     return corrections
 
 
-def uncorrect(store: Store, passages: Sequence[str]) -> None:
+def uncorrect(store: Store, passages: Sequence[str], schema: Schema | None) -> None:
     """Have passages say what they say uncorrected, for who writes some of that anew; they are due to be corrected."""
     for some in batches(passages, _AT_ONCE):
-        statements = rewritten(said_by(store, some), Corrections((), None))
+        statements = rewritten(said_by(store, some), Corrections((), schema))
         store.write(*statements, ("correct/mark", {"passages": list(some)}))

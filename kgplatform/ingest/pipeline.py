@@ -27,6 +27,7 @@ from kgplatform.errors import InputError, ModelError
 from kgplatform.extract.schema import Expansion
 from kgplatform.ingest.bulk import FirstBuild
 from kgplatform.ingest.compare import NewLanguages, Plan, check_prune, compare, gone_files, lay
+from kgplatform.ingest.corrections import grown_schema
 from kgplatform.ingest.facts_pass import BY_PASS, FactsRead, read_facts_of_passages
 from kgplatform.ingest.graph_state import (
     bring_up_to_date,
@@ -191,7 +192,7 @@ def ingest(
         if tools.facts_from is not None and not read.stopped:
             turn.share()
             with watch.stage("facts"):
-                facts = read_facts_of_passages(tools, tools.facts_from, turn, plan)
+                facts = read_facts_of_passages(tools, tools.facts_from, turn, plan, read.schema)
             turn.alone()
             report = _with_facts(report, facts, "these files")
         done = settle(tools.store, tools.embedder, tools.settings, tools.progress, read.schema)
@@ -242,7 +243,7 @@ def ingest_facts(tools: Tools, turn: Pass) -> IngestReport:
     define_graph(tools.store, tools.embedder)
     turn.share()
     with watch.stage("facts"):
-        facts = read_facts_of_passages(tools, tools.facts_from, turn, None)
+        facts = read_facts_of_passages(tools, tools.facts_from, turn, None, grown_schema(tools.store))
     turn.alone()
     report = IngestReport(BY_PASS, tools.schema.name, tools.mode, unnamed=facts.unnamed, malformed=facts.malformed)
     report = replace(report, left_out=_commonest(facts.left_out))

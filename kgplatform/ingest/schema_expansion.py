@@ -22,7 +22,7 @@ from typing import Any
 
 from kgplatform.extract.bound import KINDS, MODES, Mode, bound
 from kgplatform.extract.schema import Expansion, Schema, TypeKind
-from kgplatform.ingest.corrections import Corrections, Said, rewritten, said_by
+from kgplatform.ingest.corrections import Corrections, Said, rewritten, said_by, without_label
 from kgplatform.ingest.write import proposal_of, proposed_type, rows_of
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches
@@ -189,6 +189,7 @@ def fill_in(store: Store, seed: Schema, schema: Schema) -> None:
 def _again(said: Said, bounded: Extraction, schema: Schema) -> Said:
     """What a passage says now that it is bounded again. Its atomic facts stay, and mention what is called so now."""
     before, rows = said.uncorrected, rows_of(said.passage, bounded, schema, said.title)
+    rows.entities = {id_: without_label(row) for id_, row in rows.entities.items()}
     rows.mentions |= {key: row for key, row in before.mentions.items() if key in rows.mentions}
     called = {each["key"]: id_ for id_, each in reversed(rows.entities.items())}
     for key, fact in before.atomic_facts.items():
