@@ -9,7 +9,7 @@ RETURN c {.id, .name, .text, .index, .start, .end, .page, .tokens} AS passage, d
        COLLECT {
          MATCH (c)<-[mention:FROM_CHUNK]-(k:KeyElement)
          RETURN k {
-           .id, .key, .stem, .nameWords, .consonants, .type, isEntity: k:Entity, count: mention.count,
+           .id, .key, .stem, .nameWords, .consonants, .type, .inSchema, isEntity: k:Entity, count: mention.count,
            names: mention.names
          }
        } AS elements,

@@ -321,12 +321,14 @@ def _identify(kind: str, row: Row) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What the graph has of a passage (``now``), and what the passage says uncorrected."""
+    """What the graph has of a passage (``now``), and what the passage says uncorrected. ``outside``: its entities that
+    are not in the schema, as far as the graph knows."""
 
     passage: Passage
     title: str
     now: Rows
     uncorrected: Rows
+    outside: frozenset[str]
 
 
 _STATEMENTS = ("triples", "attributes", "atomic_facts")
@@ -338,11 +340,13 @@ def said_by(store: Store, passages: Sequence[str]) -> list[Said]:
     found = []
     for row in store.read("correct/said", ids=list(passages)):
         passage = Passage(document_id=row["document"], **row["passage"])
-        now, place = Rows(row["title"]), {"passage": passage.id}
+        now, place, outside = Rows(row["title"]), {"passage": passage.id}, set[str]()
         for each in row["elements"]:
             mention = {"count": each.pop("count"), "names": each.pop("names")}
             now.mentions[each["id"], passage.id] = {"element": each["id"], **place, **mention}
             each["name"] = mention["names"][0] if mention["names"] else each["key"]
+            if each.pop("inSchema") is False:
+                outside.add(each["id"])
             if each.pop("isEntity"):
                 now.entities[each["id"]] = each
             else:
@@ -353,7 +357,8 @@ def said_by(store: Store, passages: Sequence[str]) -> list[Said]:
                     each["elements"].sort()
                 getattr(now, kind)[each["id"], passage.id] = {**each.pop("at"), **each, **place}
         kept = json.loads(row["uncorrected"]) if row["uncorrected"] else None
-        found.append(Said(passage, row["title"], now, now if kept is None else _kept(kept, row["title"])))
+        uncorrected = now if kept is None else _kept(kept, row["title"])
+        found.append(Said(passage, row["title"], now, uncorrected, frozenset(outside)))
     return found
 
 
@@ -389,10 +394,12 @@ def rewritten(
         kept = _to_keep(each.uncorrected) if rows != each.uncorrected else None
         marks.append({"id": id_, "state": {"uncorrected": kept, "correctDue": None, **(states or {}).get(id_, {})}})
         links.append({"passage": id_, "corrections": applied})
-        if rows == each.now:
+        labelled = corrections.labelled(deepcopy(rows))
+        is_labelled = not any(row["inSchema"] for one, row in labelled.entities.items() if one in each.outside)
+        if rows == each.now and is_labelled:
             continue
         changed.append(id_)
-        every.add(corrections.labelled(deepcopy(rows)))
+        every.add(labelled)
         facts.append({"passage": id_, "gone": [fact for kind in _STATEMENTS for fact in _gone(each.now, rows, kind)]})
         mentions.append({"passage": id_, "gone": [one for one, _ in each.now.mentions.keys() - rows.mentions.keys()]})
     return [
