@@ -204,6 +204,7 @@ class AsyncKnowledgeGraph(_View[KnowledgeGraph]):
     check_model = _awaited(KnowledgeGraph.check_model)
     connect_model = _awaited(KnowledgeGraph.connect_model)
     cypher = _awaited(KnowledgeGraph.cypher)
+    describe = _awaited(KnowledgeGraph.describe)
     database_id = _awaited(KnowledgeGraph.database_id)
     documents = _awaited(KnowledgeGraph.documents)
     estimate = _awaited(KnowledgeGraph.estimate)

@@ -62,7 +62,7 @@ from kgplatform.extract.llm import LlmExtractor
 from kgplatform.extract.local import LocalExtractor
 from kgplatform.extract.recorded import RecordedExtractor
 from kgplatform.extract.schema import Schema, load_schema, shipped_schemas
-from kgplatform.ingest.compare import holds
+from kgplatform.ingest.compare import describe, holds
 from kgplatform.ingest.estimate import Estimate, estimate
 from kgplatform.ingest.facts_pass import lacks_facts
 from kgplatform.ingest.graph_state import (
@@ -361,6 +361,15 @@ class KnowledgeGraph:
             remove_documents(self._tools(turn, LocalExtractor(), None, "flexible", progress), ids, passages)
         self._learnt.discard("documents")  # perhaps these were all
         return chosen
+
+    def describe(self, documents: str | Path | Sequence[str | Path], metadata: Mapping[str, Any]) -> list[DocumentInfo]:
+        """Give documents, named as in ``remove``, metadata in place of what ingests gave them; None takes a name away.
+        Nothing is read again. Raises ``InputError`` for a name that a document itself has a value for."""
+        given = metadata_to_give(metadata)
+        with self._writing("correct", SILENT) as turn:
+            ids = [each.id for each in self._named(documents)]
+            describe(turn.store, ids, given)
+        return [each for each in self.documents() if each.id in ids]
 
     def reembed(self, *, progress: Progress = SILENT) -> dict[str, float]:
         """Embed the whole graph again with the model that is set; returns the seconds of each stage."""

@@ -259,6 +259,24 @@ def remove(
     terminal.show(as_json, removed, reports.show_removed, {"removed": removed})
 
 
+def describe(
+    documents: Annotated[list[str], typer.Argument(help="Ids, URIs, paths or titles; folders.", show_default=False)],
+    metadata: Metadata = None,
+    home: Home = None,
+    as_json: AsJson = False,
+) -> None:
+    """Give documents metadata, without reading them again. An empty value takes a name away."""
+    from kgplatform.interfaces.cli.show import reports, terminal
+    from kgplatform.sources.files.plain import typed
+
+    given = {name: typed(text) for name, text in named_texts(metadata, "--metadata")}
+    if not given:
+        raise InputError("Give the documents at least one --metadata NAME=VALUE.")
+    with open_at(home) as graph:
+        described = graph.describe(documents, given)
+    terminal.show(as_json, described, reports.show_documents, {"documents": described})
+
+
 def reembed(home: Home = None, as_json: AsJson = False) -> None:
     """Embed the whole graph again, with the model of KGPLATFORM_EMBEDDER."""
     from kgplatform.interfaces.cli.show import terminal

@@ -196,7 +196,7 @@ def _print_status(settings: Settings, as_json: bool) -> None:
             print(error)
 
 
-for command in (changes.ingest, changes.tree, changes.gist, changes.remove, changes.reembed):
+for command in (changes.ingest, changes.tree, changes.gist, changes.remove, changes.describe, changes.reembed):
     app.command()(command)
 app.command("import")(changes.import_)
 

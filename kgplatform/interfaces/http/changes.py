@@ -101,6 +101,13 @@ class DocumentsBody(Sent):
     )
 
 
+class DescribeBody(Sent):
+    """Documents of the graph, and metadata for them."""
+
+    documents: list[str] = Field(min_length=1, max_length=_MOST_IDS, description="Ids, as /api/documents has them.")
+    metadata: dict[str, Any] = Field(min_length=1, description="Values by name; null takes a name away.")
+
+
 class CorrectionBody(Sent):
     """What to correct. Entities are given by id, or by name, with the type in brackets where several have it."""
 
@@ -217,6 +224,21 @@ async def work_on(body: DocumentsBody, request: Request, parts: Served) -> Respo
         return {"job": parts.jobs.add(body.work, body.model_dump(include={"documents", "mode"}))}
 
     return await parts.workers.answer(request, begin, status=202)
+
+
+@router.post(
+    "/documents/metadata", tags=["documents"], summary="Give documents metadata", responses=errors(400, 403, 409)
+)
+async def describe(body: DescribeBody, request: Request, parts: Served) -> Response:
+    """In place of what uploads gave them; nothing is read again. What a document says itself stays."""
+    parts.refuse_change()
+
+    def described(_: KnowledgeGraph) -> object:
+        with parts.jobs.alone():
+            ids = [info.id for info in chosen(parts.graph, body.documents)]
+            return {"documents": parts.graph.describe(ids, body.metadata)}
+
+    return await parts.workers.answer(request, described)
 
 
 @router.get("/corrections", tags=["corrections"], summary="What was corrected by hand")
