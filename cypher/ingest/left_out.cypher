@@ -3,7 +3,7 @@
 // param $seed: string: the id of the schema that they began with
 // param $schema: string: the id of a schema
 // param $limit: int: how many
-// returns: passage, document, title, leftOut, notKept, counts, entities
+// returns: passage, document, title, leftOut, notKept, counts, entities, properties
 MATCH (c:Chunk)
 WHERE c.seed = $seed AND (c.boundBy < $schema OR c.boundBy > $schema)
 WITH c
@@ -15,4 +15,5 @@ RETURN c {.id, .name, .text, .index, .start, .end, .page, .tokens} AS passage, d
        COLLECT {
          MATCH (e:Entity)-[:FROM_CHUNK]->(c)
          RETURN e {.id, .key, inFacts: EXISTS { (e)<-[:MENTIONS]-(:Fact)-[:FROM_CHUNK]->(c) }}
-       } AS entities
+       } AS entities,
+       [key IN keys(d) WHERE key STARTS WITH 'meta_' | [key, d[key]]] AS properties

@@ -25,7 +25,16 @@ from kgplatform.extract.schema import Expansion, Schema, TypeKind
 from kgplatform.ingest.write import Statement, extraction_statements, proposal_of, proposed_type, rows_of
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches
-from kgplatform.records import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction, Passage, Proposal
+from kgplatform.records import (
+    ExtractedAttribute,
+    ExtractedEntity,
+    ExtractedTriple,
+    Extraction,
+    Passage,
+    Proposal,
+    metadata_of,
+    written_on,
+)
 from kgplatform.text import node_id, tidy, type_key
 
 THRESHOLD = 0.9
@@ -181,7 +190,8 @@ def fill_in(store: Store, seed: Schema, schema: Schema) -> None:
 def _again(row: Row, bounded: Extraction, schema: Schema, state: Row) -> list[Statement]:
     """The statements that write what a passage says now that it is bounded again. Its atomic facts stay."""
     passage = Passage(document_id=row["document"], **row["passage"])
-    written, ids = rows_of(passage, bounded, schema, row["title"]), {"passages": [passage.id]}
+    day = written_on(metadata_of(row["properties"]))
+    written, ids = rows_of(passage, bounded, schema, row["title"], day), {"passages": [passage.id]}
     there = {each["id"]: each for each in row["entities"]}
     written.mentions = {key: mention for key, mention in written.mentions.items() if key[0] not in there}
     called = {each["key"]: id_ for id_, each in reversed(written.entities.items())}
