@@ -105,6 +105,7 @@ from kgplatform.settings import MODEL, MODEL_FILE, Settings, load_settings, mode
 from kgplatform.sources.corpus_file import Fields
 from kgplatform.sources.objects import Ingestible, gather
 from kgplatform.text import tidy, unknown
+from kgplatform.text.times import period
 
 if TYPE_CHECKING:
     import py2neo  # type: ignore[import-untyped]  # it ships no types
@@ -199,6 +200,17 @@ def _verified(answer: Answer, run: Run) -> Answer:
     except ModelError as error:
         note = joined(answer.note, f"Its statements were not verified: {error}")
         return replace(answer, note=note, usage=answer.usage + calls.usage)
+
+
+def _store_at(store: Store, as_of: str | None) -> Store:
+    """``store``, whose reads leave out what is said of other times than ``as_of``. Raises ``InputError``."""
+    if as_of is None:
+        return store
+    try:
+        return store.at(period(as_of))
+    except ValueError as error:
+        said = f'The time must be a year, month or day such as "2019", "2019-06" or "2019-06-30", not "{as_of:.50}".'
+        raise InputError(said, "as_of") from error
 
 
 @checked
@@ -462,23 +474,33 @@ class KnowledgeGraph:
         self._forget_embedder()  # the export says which model made its vectors
         return report
 
-    def search(self, question: str, route: str = "all", top_k: int = 10, *, where: Where | None = None) -> SearchResult:
+    def search(
+        self,
+        question: str,
+        route: str = "all",
+        top_k: int = 10,
+        *,
+        where: Where | None = None,
+        as_of: str | None = None,
+    ) -> SearchResult:
         """The passages and facts nearest to ``question`` by one route, or by all, best first, with citations.
 
         Each passage has its best ``sentence`` and a ``relevance``; a fact is ``relevant`` if it speaks to the question.
         ``where``: only documents with these metadata, such as ``{"author": "Verne", "year": [1869, 1870]}``, a list
         being values any of which will do, or ``'author = "Verne" and year >= 1869'`` (docs/reference/python.md); a
-        route that walks over the whole graph is asked of the ``part`` of these. Raises ``InputError``.
+        route that walks over the whole graph is asked of the ``part`` of these. ``as_of``: a year, month or day,
+        "2019-06"; facts that are only stated of other times are left out. Raises ``InputError``.
         """
         self._need_documents()
         asked(question)
+        store = _store_at(self.store, as_of)
         only = None if where is None else documents_where(self.store, where)
         is_part = only is not None
         if only and where is not None and route in ROUTES_OF_WHOLE:
             with self.part(where) as part:
-                return part.search(question, route, top_k)
-        found = search(self.store, self.embedder, question, route, top_k, documents=only or (), within=is_part)
-        return judged(found, question, self.embedder.name)
+                return part.search(question, route, top_k, as_of=as_of)
+        found = search(store, self.embedder, question, route, top_k, documents=only or (), within=is_part)
+        return replace(judged(found, question, self.embedder.name), as_of=as_of)
 
     def ask(
         self,
@@ -488,6 +510,7 @@ class KnowledgeGraph:
         *,
         options: Mapping[str, Any] | None = None,
         where: Where | None = None,
+        as_of: str | None = None,
         keep: bool = False,
         verify: bool = False,
         on_step: Tell | None = None,
@@ -500,7 +523,8 @@ class KnowledgeGraph:
         ``reader``: by default the first of all. ``options`` and ``more`` are the reader's
         (docs/reference/commands.md); None stands for the default. All readers have ``mode``: "reject" refuses to answer
         if the documents do not say, "open" falls back on the model's own knowledge. ``where``: only documents with
-        these metadata, as in ``search``; what reads the whole graph is asked of the ``part`` of these. ``keep`` saves
+        these metadata, as in ``search``; what reads the whole graph is asked of the ``part`` of these. ``as_of``: only
+        facts of that time, as in ``search``. ``keep`` saves
         the run in the graph, as a ``Run`` with its ``Step`` nodes and edges to what it found. ``verify`` asks the model
         once more, whether the cited sentences support each statement (``Statement.supported``). ``on_step`` gets each
         step as it happens, ``on_text`` the answer so far while it is written (in another thread); what they raise ends
@@ -517,19 +541,20 @@ class KnowledgeGraph:
         of_whole = find(name).whole_graph or getattr(chosen, "route", None) in ROUTES_OF_WHOLE
         if only and where is not None and of_whole:
             with self.within(stop or self.store.stop).part(where) as part:
-                ask = partial(part.ask, question, reader, options=options, verify=verify)
+                ask = partial(part.ask, question, reader, options=options, as_of=as_of, verify=verify)
                 answer = ask(on_step=on_step, on_text=on_text)
             return keep_run(self.store, answer, self.model_name, time.perf_counter() - started) if keep else answer
         told = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
         spanned = span(f"invoke_agent {name}", told, calls_out=False)
         with (
             spanned,
-            self.run(on_step=on_step, on_text=on_text, stop=stop, only=only) as run,
+            self.run(on_step=on_step, on_text=on_text, stop=stop, only=only, as_of=as_of) as run,
             evidence_of_failure(question, run) as run,
         ):
             answer = find(name).answer(question, run, chosen)
             answer = _verified(answer, run) if verify else answer
         answer = judged_answer(answer, self.embedder.name)
+        answer = replace(answer, evidence=replace(answer.evidence, as_of=as_of))
         return keep_run(self.store, answer, self.model_name, time.perf_counter() - started) if keep else answer
 
     @contextmanager
@@ -553,6 +578,7 @@ class KnowledgeGraph:
         *,
         options: Mapping[str, Any] | None = None,
         where: Where | None = None,
+        as_of: str | None = None,
         keep: bool = False,
         verify: bool = False,
         stop: Stop | None = None,
@@ -565,7 +591,7 @@ class KnowledgeGraph:
         """
         options = {**(options or {}), **more}
         check_options(reader, options)
-        ask = partial(self.ask, question, reader, options=options, where=where, keep=keep, verify=verify)
+        ask = partial(self.ask, question, reader, options=options, where=where, as_of=as_of, keep=keep, verify=verify)
         return heard(lambda hear, stop: ask(on_step=hear, on_text=hear, stop=stop), stop or self.store.stop)
 
     def chat(self, id: str | None = None) -> ChatThread:
@@ -587,9 +613,10 @@ class KnowledgeGraph:
         on_text: Hear | None = None,
         stop: Stop | None = None,
         only: Sequence[str] | None = None,
+        as_of: str | None = None,
     ) -> Iterator[Run]:
         """What a reader gets for one question. Its ledger counts what that question alone spends. ``only``: ids of the
-        documents that it is shown anything of."""
+        documents that it is shown anything of; ``as_of``: the time, as for ``ask``."""
         with listened(on_step, stop or self.store.stop) as (tell, ended):
             graph = self.within(ended)
 
@@ -602,7 +629,7 @@ class KnowledgeGraph:
 
             chat = graph.language_model
             context = chat.context() if isinstance(chat, OpenAIChat) else self.settings.context_tokens
-            evidence = Evidence(graph.store, graph.embedder, only)
+            evidence = Evidence(_store_at(graph.store, as_of), graph.embedder, only)
             yield Run(evidence, chat, graph.ledger, types, tell, context or CONTEXT, on_text)
 
     @property
@@ -977,6 +1004,7 @@ class ChatThread:
         *,
         options: Mapping[str, Any] | None = None,
         where: Where | None = None,
+        as_of: str | None = None,
         verify: bool = False,
         on_step: Tell | None = None,
         on_text: Hear | None = None,
@@ -984,8 +1012,8 @@ class ChatThread:
         keep_failed: bool = True,
         **more: Unpack[GivenOptions],
     ) -> Answer:
-        """An answer, as ``KnowledgeGraph.ask`` gives it, from any reader; it is kept as the next turn. ``where`` is of
-        this question alone.
+        """An answer, as ``KnowledgeGraph.ask`` gives it, from any reader; it is kept as the next turn. ``where`` and
+        ``as_of`` are of this question alone.
 
         A follow-up is first made to stand alone, by one call of the model: the answer's ``question`` is what the reader
         was asked, and its ``note`` says so. The first question of a thread is asked as it is. A question for which the
@@ -1004,9 +1032,8 @@ class ChatThread:
 
         options = {**(options or {}), **more}
         try:
-            answer = graph.ask(
-                alone, reader, options=options, where=where, verify=verify, on_step=on_step, on_text=on_text, stop=stop
-            )
+            asked_of: dict[str, Any] = {"options": options, "where": where, "as_of": as_of, "verify": verify}
+            answer = graph.ask(alone, reader, **asked_of, on_step=on_step, on_text=on_text, stop=stop)
         except ModelError as error:
             if keep_failed and not isinstance(error, BudgetError):
                 nothing, cost = SearchResult(alone, (), (), 0.0), sum((step.usage for step in error.steps), Usage())

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, fields
 from typing import Any, Literal, SupportsIndex, overload
 
-from kgplatform.shown import Shown, as_fields, data_frame, html_table, html_text, in_file
+from kgplatform.shown import Shown, as_fields, data_frame, html_table, html_text, in_file, shown_days, with_time
 
 _PAGE = re.compile(r"page (\d+)")
 
@@ -93,6 +93,15 @@ def metadata_of(properties: Iterable[Sequence[Any]]) -> dict[str, MetadataValue]
     """Of ``[property, value]`` pairs those that are metadata, by their names."""
     found = {str(name): value for name, value in properties}
     return {metadata_name(name): found[name] for name in sorted(found) if name.startswith(METADATA)}
+
+
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def written_on(metadata: Mapping[str, MetadataValue]) -> str:
+    """The day, an ISO date, when a document with these ``metadata`` was written; "" where they do not say."""
+    values = (str(metadata.get(name, "")) for name in ("date", "published", "created"))
+    return next((found[0] for value in values if (found := _DAY.match(value))), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +235,9 @@ class Citation(Shown):
     ``location``: what people call the place where they begin, "page 3", "line 12", "Budget!A7:F7"; None where the text
     has no such places.
     ``text``: the words there, of an answer's citations; of a fact, the fact.
+    ``since``, ``until``: ISO dates, the first of the days when that is so and the one after the last; None is an
+    open end, or no time at all. ``granularity``: of what is said, "day", "month", "year", "decade" or "century", by the
+    characters ``time_start`` to ``time_end`` of the document.
     """
 
     document: str
@@ -237,6 +249,16 @@ class Citation(Shown):
     found: bool = True
     location: str | None = None
     text: str = ""
+    since: str | None = None
+    until: str | None = None
+    granularity: str | None = None
+    time_start: int | None = None
+    time_end: int | None = None
+
+    @property
+    def time(self) -> str:
+        """When that is so, as people read it: "1857–1861"; empty where no time is said."""
+        return shown_days(self.since, self.until, self.granularity)
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Citation:
@@ -334,6 +356,11 @@ class FoundFact(Shown):
     citations: tuple[Citation, ...]
     relevant: bool = True
 
+    @property
+    def timed(self) -> str:
+        """The text, with the times of its citations that it does not say itself: "Ada was engineer (1857–1861)"."""
+        return with_time(self.text, [each.time for each in self.citations])
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class FoundPath(Shown):
@@ -370,6 +397,7 @@ class SearchResult(Shown):
     False if no passage is likely to hold what is asked, None where that is not known (``FoundPassage.relevance``).
     ``missing``: names, numbers and the like of the question that no passage has; None where it has none. Its length is
     the number of passages, and going through it gives these.
+    ``as_of``: the year, month or day of which the facts are, None where that was not asked.
     """
 
     question: str
@@ -380,6 +408,7 @@ class SearchResult(Shown):
     communities: tuple[FoundCommunity, ...] = ()
     fits: bool | None = None
     missing: tuple[str, ...] | None = None
+    as_of: str | None = None
 
     def __len__(self) -> int:
         return len(self.passages)
@@ -409,7 +438,7 @@ class SearchResult(Shown):
         }
         columns = {name: values for name, values in named.items() if any(values) or name != "Location"}
         facts = [each for each in self.facts if each.relevant]
-        places = ((each.text, each.citations[0].title if each.citations else "", each.score) for each in facts)
+        places = ((each.timed, each.citations[0].title if each.citations else "", each.score) for each in facts)
         return (
             html_text(self.question)
             + html_table(tuple(columns), zip(*columns.values(), strict=True), len(self.passages))

@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from datetime import date, timedelta
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -53,6 +54,25 @@ def in_file(title: str, uri: str) -> str:
     """The file or address, in brackets, which tells documents of one ``title`` apart; empty where it is the title."""
     file = file_of(uri)
     return "" if file == title else f" ({file})"
+
+
+def shown_days(since: str | None, until: str | None, granularity: str | None) -> str:
+    """An interval as people read it: "1842–1861", "since 2024-03", "until 2020-05-12"; "" for none."""
+    if since is None and until is None:
+        return ""
+    digits = {"day": 10, "month": 7}.get(granularity or "", 4)
+    first = (since or "")[:digits]
+    last = (date.fromisoformat(until) - timedelta(1)).isoformat()[:digits] if until else ""
+    if not first or not last:
+        return f"since {first}" if first else f"until {last}"
+    return first if first == last else f"{first}–{last}"
+
+
+def with_time(text: str, times: Iterable[str]) -> str:
+    """``text`` with the ``times``, as ``shown_days`` has them, in brackets; those whose figures it has are left out."""
+    said = set(re.findall(r"\w+", text))
+    lacking = [each for each in dict.fromkeys(filter(None, times)) if not said.issuperset(re.findall(r"\d+", each))]
+    return f"{text} ({'; '.join(lacking)})" if lacking else text
 
 
 class Shown:

@@ -1,6 +1,6 @@
 // Facts that give an entity a value, with the words that state them.
 // mode: write
-// param $rows: list<map>: id, name, text, subject, predicate, object, inSchema, subjectId, attributeId, attributeName, key, value, passage, start, end, found
+// param $rows: list<map>: id, name, text, subject, predicate, object, inSchema, subjectId, attributeId, attributeName, key, value, passage, start, end, found, since, until, granularity, timeStart, timeEnd
 UNWIND $rows AS row
 MATCH (s:Entity {id: row.subjectId})
 MATCH (c:Chunk {id: row.passage})
@@ -23,4 +23,9 @@ MERGE (s)-[:HAS_ATTRIBUTE]->(a)
 MERGE (f)-[evidence:FROM_CHUNK]->(c)
 SET evidence.start = row.start,
     evidence.end = row.end,
-    evidence.found = row.found
+    evidence.found = row.found,
+    evidence.since = row.since,
+    evidence.until = row.until,
+    evidence.granularity = row.granularity,
+    evidence.timeStart = row.timeStart,
+    evidence.timeEnd = row.timeEnd

@@ -1,7 +1,7 @@
 // Passages to read facts from, with what was extracted from them before.
 // mode: read
 // param $ids: list<string>: passage ids
-// returns: passage, malformedKinds, malformedCounts, unnamed, notKept, document, title, mentions
+// returns: passage, malformedKinds, malformedCounts, unnamed, notKept, document, title, mentions, properties
 UNWIND $ids AS id
 MATCH (c:Chunk {id: id})-[:FROM_DOCUMENT]->(d:Document)
 RETURN c {.id, .name, .text, .index, .start, .end, .page, .tokens} AS passage,
@@ -10,4 +10,5 @@ RETURN c {.id, .name, .text, .index, .start, .end, .page, .tokens} AS passage,
        COLLECT {
          MATCH (c)<-[mention:FROM_CHUNK]-(e:Entity)
          RETURN {id: e.id, key: e.key, count: mention.count, names: mention.names}
-       } AS mentions
+       } AS mentions,
+       [key IN keys(d) WHERE key STARTS WITH 'meta_' | [key, d[key]]] AS properties

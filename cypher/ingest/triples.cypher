@@ -1,6 +1,6 @@
 // Facts that join two entities, the words that state them, and the relation that they amount to.
 // mode: write
-// param $rows: list<map>: id, name, text, subject, predicate, object, inSchema, subjectId, objectId, type, passage, start, end, found
+// param $rows: list<map>: id, name, text, subject, predicate, object, inSchema, subjectId, objectId, type, passage, start, end, found, since, until, granularity, timeStart, timeEnd
 UNWIND $rows AS row
 MATCH (s:Entity {id: row.subjectId})
 MATCH (o:Entity {id: row.objectId})
@@ -19,7 +19,12 @@ MERGE (f)-[:OBJECT]->(o)
 MERGE (f)-[evidence:FROM_CHUNK]->(c)
 SET evidence.start = row.start,
     evidence.end = row.end,
-    evidence.found = row.found
+    evidence.found = row.found,
+    evidence.since = row.since,
+    evidence.until = row.until,
+    evidence.granularity = row.granularity,
+    evidence.timeStart = row.timeStart,
+    evidence.timeEnd = row.timeEnd
 MERGE (s)-[relation:$(row.type) {fact: row.id}]->(o)
 SET relation.predicate = row.predicate,
     relation.weight = COUNT { (f)-[:FROM_CHUNK]->(:Chunk) }

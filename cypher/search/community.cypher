@@ -10,6 +10,7 @@
 // param $best: int: how many facts in all
 // param $hub: int: of a community with more entities, and of an entity with more facts, only this many are looked at
 // param $vector: list<float>: the question's vector
+// param $asOf: list<string>: the first day of a time, and the day after its last; what is said of other times stays out
 // returns: communities, facts
 MATCH (:Graph {id: 'graph', treeState: 'complete'})
 CALL () {
@@ -36,7 +37,10 @@ RETURN communities,
          UNWIND nearest AS e
          CALL (e) {
            MATCH (e)<-[:SUBJECT|OBJECT]-(f:Fact)
-           WHERE f.embedding IS NOT NULL AND EXISTS { (f)-[:FROM_CHUNK {found: true}]->() }
+           WHERE f.embedding IS NOT NULL AND EXISTS {
+             (f)-[at:FROM_CHUNK {found: true}]->()
+             WHERE coalesce(at.since, '') < $asOf[1] AND coalesce(at.until, '~') > $asOf[0]
+           }
            WITH DISTINCT f
            LIMIT $hub
            WITH f, 2 * vector.similarity.cosine(f.embedding, $vector) - 1 AS cosine

@@ -6,12 +6,17 @@
 // param $ids: list<string>: community ids
 // param $most: int: how many facts of a community
 // param $members: int: how many members
+// param $asOf: list<string>: the first day of a time, and the day after its last; what is said of other times stays out
 // returns: id, facts, total, unfound, members
 UNWIND $ids AS id
 MATCH (c:Community {id: id})
 CALL (c) {
   MATCH (c)<-[:PARENT]-{0,20}(:Community)<-[:MEMBER_OF]-(e:Entity)<-[:SUBJECT|MENTIONS]-(f:Fact)
   WITH DISTINCT e, f
+  WHERE EXISTS {
+    (f)-[at:FROM_CHUNK]->() WHERE coalesce(at.since, '') < $asOf[1] AND coalesce(at.until, '~') > $asOf[0]
+  }
+  WITH e, f
   WHERE EXISTS { (f)-[:SUBJECT]->(e) }
      OR (NOT EXISTS { (f)-[:SUBJECT]->(:Entity) }
          AND e.id = COLLECT { MATCH (f)-[:MENTIONS]->(o:Entity)-[:MEMBER_OF]->() RETURN o.id ORDER BY o.id LIMIT 1 }[0])

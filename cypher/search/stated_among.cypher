@@ -5,11 +5,12 @@
 // param $among: int: how many the index is asked for
 // param $documents: list<string>: document ids
 // param $vector: list<float>: the question's vector
+// param $asOf: list<string>: the first day of a time, and the day after its last; what is said of other times stays out
 // returns: id, cosine, passages
 CALL db.index.vector.queryNodes('fact_embedding', $among, $vector) YIELD node AS f, score
 WITH f, score, COLLECT {
-       MATCH (f)-[:FROM_CHUNK {found: true}]->(c:Chunk)-[:FROM_DOCUMENT]->(d:Document)
-       WHERE d.id IN $documents
+       MATCH (f)-[at:FROM_CHUNK {found: true}]->(c:Chunk)-[:FROM_DOCUMENT]->(d:Document)
+       WHERE d.id IN $documents AND coalesce(at.since, '') < $asOf[1] AND coalesce(at.until, '~') > $asOf[0]
        RETURN c.id ORDER BY c.id
      } AS passages
 WHERE size(passages) > 0

@@ -6,6 +6,7 @@
 // param $hub: int: of an entity with more facts, only this many are looked at
 // param $beam: int: how many facts lead on; 0 for one hop alone
 // param $vector: list<float>: the question's vector
+// param $asOf: list<string>: the first day of a time, and the day after its last; what is said of other times stays out
 // returns: hops
 // each: entity, name, next, nextName, id, cosine, predicate, forward, passages
 CALL () {
@@ -13,7 +14,10 @@ CALL () {
   MATCH (e:Entity {id: entity})
   CALL (e) {
     MATCH (e)<-[:SUBJECT|OBJECT]-(f:Fact)-[end:SUBJECT|OBJECT]->(next:Entity)
-    WHERE next <> e AND f.embedding IS NOT NULL AND EXISTS { (f)-[:FROM_CHUNK {found: true}]->() }
+    WHERE next <> e AND f.embedding IS NOT NULL AND EXISTS {
+      (f)-[at:FROM_CHUNK {found: true}]->()
+      WHERE coalesce(at.since, '') < $asOf[1] AND coalesce(at.until, '~') > $asOf[0]
+    }
     WITH e, f, next, type(end) = 'OBJECT' AS forward
     LIMIT $hub
     WITH e, f, next, forward, 2 * vector.similarity.cosine(f.embedding, $vector) - 1 AS cosine
@@ -38,7 +42,10 @@ CALL (hops) {
   WHERE NOT e.id IN $entities
   CALL (e) {
     MATCH (e)<-[:SUBJECT|OBJECT]-(f:Fact)-[end:SUBJECT|OBJECT]->(next:Entity)
-    WHERE next <> e AND f.embedding IS NOT NULL AND EXISTS { (f)-[:FROM_CHUNK {found: true}]->() }
+    WHERE next <> e AND f.embedding IS NOT NULL AND EXISTS {
+      (f)-[at:FROM_CHUNK {found: true}]->()
+      WHERE coalesce(at.since, '') < $asOf[1] AND coalesce(at.until, '~') > $asOf[0]
+    }
     WITH e, f, next, type(end) = 'OBJECT' AS forward
     LIMIT $hub
     WITH e, f, next, forward, 2 * vector.similarity.cosine(f.embedding, $vector) - 1 AS cosine

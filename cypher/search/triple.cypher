@@ -3,10 +3,14 @@
 // mode: read
 // param $k: int: how many
 // param $vector: list<float>: the question's vector
+// param $asOf: list<string>: the first day of a time, and the day after its last; what is said of other times stays out
 // returns: facts
 // each: id, cosine, elements, passages
 CALL db.index.vector.queryNodes('fact_embedding', $k + 100, $vector) YIELD node AS f, score
-WHERE EXISTS { (f)-[:FROM_CHUNK {found: true}]->() }
+WHERE EXISTS {
+  (f)-[at:FROM_CHUNK {found: true}]->()
+  WHERE coalesce(at.since, '') < $asOf[1] AND coalesce(at.until, '~') > $asOf[0]
+}
 WITH f, f.id AS id, 2 * score - 1 AS cosine
 ORDER BY cosine DESC, id
 LIMIT $k

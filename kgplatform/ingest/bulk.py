@@ -223,7 +223,10 @@ RELATIONSHIPS = {
     "from-document": ("FROM_DOCUMENT", ""),
     "next-chunk": ("NEXT_CHUNK", ""),
     "named-by": ("FROM_CHUNK", "count:long,names:string[]"),
-    "stated-by": ("FROM_CHUNK", "start:long,end:long,found:boolean"),
+    "stated-by": (
+        "FROM_CHUNK",
+        "start:long,end:long,found:boolean,since:string,until:string,granularity:string,timeStart:long,timeEnd:long",
+    ),
     "subject": ("SUBJECT", ""),
     "object": ("OBJECT", ""),
     "value": ("VALUE", ""),

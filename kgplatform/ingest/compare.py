@@ -20,13 +20,23 @@ from kgplatform.errors import InputError
 from kgplatform.ingest.write import Sink, Writer, document_statements, remove, update_statements
 from kgplatform.neo4j.metadata import flat
 from kgplatform.neo4j.store import Store
-from kgplatform.records import Document, GoneFile, MetadataValue, Passage, Progress, SkippedFile, metadata_of
+from kgplatform.records import (
+    Document,
+    GoneFile,
+    MetadataValue,
+    Passage,
+    Progress,
+    SkippedFile,
+    metadata_of,
+    written_on,
+)
 from kgplatform.settings import Settings
 from kgplatform.sources.corpus_file import Fields
 from kgplatform.sources.cut import cut_document
 from kgplatform.sources.load import CutDocument, CutShort, cut_by, described, load, load_by, load_within, named_folders
 from kgplatform.sources.objects import NO_TEXTS, Texts
 from kgplatform.text.languages import ENGLISH, language_of
+from kgplatform.text.times import times_in
 
 EXTRACTED, UNREAD = "extracted", "unread"
 """States of passages that are not read again: the second where a model's reply to the same request was of no use."""
@@ -254,7 +264,9 @@ def _compared(document: Document, passages: Sequence[Passage], known: _Known | N
         return Compared(document, passages, "changed", stale=every, is_other_text=True, described=described)
     wanted = {passage.id for passage in passages}
     stale, there = frozenset(known.states.keys() - wanted), frozenset(known.states.keys() & wanted)
-    if reread:
+    # "Last year" depends on the day of the document.
+    days = [written_on(each) for each in (known.metadata, document.metadata)]
+    if reread or (days[0] != days[1] and times_in(document.text, days[0]) != times_in(document.text, days[1])):
         return Compared(document, passages, "reread", stale=stale, again=there, described=described)
     unread = frozenset(passage for passage in there if known.states[passage] == UNREAD)
     done = unread.union(passage for passage in there if known.states[passage] == EXTRACTED)

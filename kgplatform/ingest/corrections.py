@@ -25,7 +25,7 @@ from kgplatform.ingest.graph_state import graph_state
 from kgplatform.ingest.write import Rows, Statement, ordered, statements_of
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches
-from kgplatform.records import Passage, Progress
+from kgplatform.records import Passage, Progress, metadata_of, written_on
 from kgplatform.resolution import found_by
 from kgplatform.text import node_id, normalise_name
 from kgplatform.text.matching import find_names
@@ -326,13 +326,14 @@ class Said:
 
     passage: Passage
     title: str
+    written: str
     now: Rows
     uncorrected: Rows
     outside: frozenset[str]
 
 
 _STATEMENTS = ("triples", "attributes", "atomic_facts")
-_KINDS = tuple(part.name for part in fields(Rows) if part.name not in ("title", "proposals"))
+_KINDS = tuple(part.name for part in fields(Rows) if part.name not in ("title", "written", "proposals"))
 
 
 def said_by(store: Store, passages: Sequence[str]) -> list[Said]:
@@ -358,7 +359,11 @@ def said_by(store: Store, passages: Sequence[str]) -> list[Said]:
                 getattr(now, kind)[each["id"], passage.id] = {**each.pop("at"), **each, **place}
         kept = json.loads(row["uncorrected"]) if row["uncorrected"] else None
         uncorrected = now if kept is None else _kept(kept, row["title"])
-        found.append(Said(passage, row["title"], now, uncorrected, frozenset(outside)))
+        found.append(
+            Said(
+                passage, row["title"], written_on(metadata_of(row["properties"])), now, uncorrected, frozenset(outside)
+            )
+        )
     return found
 
 

@@ -23,7 +23,7 @@ from kgplatform.ingest.write import Writer, fact_rows
 from kgplatform.models.chat import Chat
 from kgplatform.neo4j.passes import Pass
 from kgplatform.neo4j.store import Row, Store
-from kgplatform.records import Document, Extraction, Passage
+from kgplatform.records import Document, Extraction, Passage, metadata_of, written_on
 
 BY_PASS = "graphreader"
 """What the pass is called in the graph (``factsBy``) and in reports: the reader whose facts these are."""
@@ -97,7 +97,7 @@ def read_facts_of_passages(tools: Tools, chat: Chat, turn: Pass, plan: Plan | No
             items: list[Item] = [
                 (
                     Passage(document_id=row["document"], **row["passage"]),
-                    Document(row["document"], row["title"], "", "", "", ""),
+                    Document(row["document"], row["title"], "", "", "", "", metadata=metadata_of(row["properties"])),
                 )
                 for row in known.values()
             ]
@@ -122,7 +122,7 @@ def _put_facts(
     """Replace the facts of a passage; returns how many it has now, and which key elements were left out, and why.
     ``before``: what its extraction counted."""
     usable, unnamed = without_inventions(found, passage, document.title)
-    rows = fact_rows(passage, usable.facts, before["mentions"], document.title)
+    rows = fact_rows(passage, usable.facts, before["mentions"], document.title, written_on(document.metadata))
     malformed = Counter(dict(zip(before["malformedKinds"], before["malformedCounts"], strict=True)))
     kinds, counts = by_kind(found.malformed, malformed)
     state = {

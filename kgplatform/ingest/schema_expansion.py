@@ -188,10 +188,13 @@ def fill_in(store: Store, seed: Schema, schema: Schema) -> None:
 
 def _again(said: Said, bounded: Extraction, schema: Schema) -> Said:
     """What a passage says now that it is bounded again. Its atomic facts stay, and mention what is called so now."""
-    before, rows = said.uncorrected, rows_of(said.passage, bounded, schema, said.title)
+    before, rows = said.uncorrected, rows_of(said.passage, bounded, schema, said.title, said.written)
     rows.mentions |= {key: row for key, row in before.mentions.items() if key in rows.mentions}
     first = {id_: mention["names"][0] for (id_, _), mention in rows.mentions.items()}  # as the graph gives them
     rows.entities = {id_: {**without_label(row), "name": first[id_]} for id_, row in rows.entities.items()}
+    for kind in (rows.triples, rows.attributes):
+        for key, row in kind.items():
+            kind[key] = {name: value for name, value in row.items() if value is not None}
     called = {each["key"]: id_ for id_, each in reversed(rows.entities.items())}
     for key, fact in before.atomic_facts.items():
         elements = set()

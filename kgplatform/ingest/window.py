@@ -52,7 +52,17 @@ from kgplatform.models.embed import Embedder
 from kgplatform.models.openai_chat import make_chat
 from kgplatform.neo4j.passes import Pass, is_over
 from kgplatform.neo4j.store import Row, Store
-from kgplatform.records import Document, Extraction, Malformed, MetadataValue, Passage, Progress, Proposal, Usage
+from kgplatform.records import (
+    Document,
+    Extraction,
+    Malformed,
+    MetadataValue,
+    Passage,
+    Progress,
+    Proposal,
+    Usage,
+    written_on,
+)
 from kgplatform.settings import Settings
 from kgplatform.text import clipped
 
@@ -304,7 +314,7 @@ class Reading:
             usable, unnamed = without_inventions(usable, passage, document.title)
         usable = _without_unusable(usable)
         bounded, tally = bound(usable, schema, self.mode)
-        rows = rows_of(passage, bounded, schema, document.title)
+        rows = rows_of(passage, bounded, schema, document.title, written_on(document.metadata))
         found, not_found = rows.found()
         stated = len(bounded.triples) + len(bounded.attributes) + len(bounded.facts)
         kinds, counts = by_kind(usable.malformed)

@@ -36,6 +36,7 @@ from kgplatform.text import LONGEST_NAME, clipped, node_id, normalise_name, tidy
 from kgplatform.text.languages import language_of
 from kgplatform.text.matching import Place, find_names, find_statement
 from kgplatform.text.sentences import Sentence, numbered
+from kgplatform.text.times import stated_time
 
 if TYPE_CHECKING:
     from kgplatform.neo4j.store import Row, Store
@@ -237,6 +238,7 @@ class Rows:
     """The rows of some passages, keyed so that each node, mention and evidence is written once."""
 
     title: str = ""
+    written: str = ""
     entities: dict[str, Row] = field(default_factory=dict)
     key_elements: dict[str, Row] = field(default_factory=dict)
     mentions: dict[tuple[str, str], Row] = field(default_factory=dict)
@@ -252,7 +254,7 @@ class Rows:
 
     def add(self, other: Rows) -> None:
         """Take over the rows of ``other``; a node that both name keeps its row, but for what the schema says of it."""
-        for part in fields(self)[1:]:
+        for part in fields(self)[2:]:
             mine, theirs = getattr(self, part.name), getattr(other, part.name)
             for key, row in theirs.items():
                 mine.setdefault(key, row)
@@ -272,9 +274,10 @@ def ordered(rows: dict[Any, Row]) -> list[Row]:
     return [rows[key] for key in sorted(rows)]
 
 
-def rows_of(passage: Passage, extraction: Extraction, schema: Schema, title: str) -> Rows:
-    """The rows of one passage's extraction, which ``schema`` has bounded; a passage may leave its ``title`` unsaid."""
-    rows = Rows(title=title)
+def rows_of(passage: Passage, extraction: Extraction, schema: Schema, title: str, written: str = "") -> Rows:
+    """The rows of one passage's extraction, which ``schema`` has bounded; a passage may leave its ``title`` unsaid, and
+    the day when its document was ``written``."""
+    rows = Rows(title, written)
     ids: dict[str, str] = {}
     for entity in extraction.entities:
         _add_entity(rows, ids, passage, entity, schema)
@@ -318,10 +321,12 @@ def proposal_of(row: Row) -> Proposal:
     return Proposal(row["kind"], row["words"], row["confidence"], row["example"])
 
 
-def fact_rows(passage: Passage, facts: Sequence[AtomicFact], mentions: Sequence[Row], title: str) -> Rows:
+def fact_rows(
+    passage: Passage, facts: Sequence[AtomicFact], mentions: Sequence[Row], title: str, written: str = ""
+) -> Rows:
     """The rows of atomic facts that a passage gets after it was extracted. ``mentions``: the passage's entities with
     ``id``, ``key``, and the ``count`` and ``names`` of their mention, which a key element of that name adds to."""
-    rows = Rows(title=title)
+    rows = Rows(title, written)
     ids: dict[str, str] = {}
     for mention in sorted(mentions, key=lambda each: str(each["id"])):
         ids.setdefault(mention["key"], mention["id"])
@@ -394,11 +399,17 @@ def _place(
     place = place or find_statement(quote, names, passage.text, understood=(rows.title,))
     place = place or stated_place(said or names, passage.text, rows.title)
     start, end = (place.start, place.end) if place else (0, passage.end - passage.start)
+    time = stated_time(passage.text, start, end, said or names, rows.written) if place else None
     return {
         "passage": passage.id,
         "start": passage.start + start,
         "end": passage.start + end,
         "found": place is not None,
+        "since": time and time.since,
+        "until": time and time.until,
+        "granularity": time and time.granularity,
+        "timeStart": time and passage.start + time.start,
+        "timeEnd": time and passage.start + time.end,
     }
 
 

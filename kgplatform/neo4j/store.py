@@ -106,6 +106,8 @@ Parameters = dict[str, Any]
 
 OLDEST_SERVER = (5, 26)
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+ANY_TIME = ("", "~")
+"""Days before and after all ISO dates."""
 _THREADS = 4
 """Threads shared by all searches of a store; with more, they contend for the interpreter lock."""
 _RETRY_SECONDS = 30
@@ -169,6 +171,8 @@ class Store(contextlib.AbstractContextManager["Store"]):
         self._kept: list[QueryRun] | None = None
         self.fence: tuple[str, Parameters] | None = None
         """What each write of this store begins with, where it is a pass's (``fenced``)."""
+        self.as_of = ANY_TIME
+        """The days whose facts its reads find (``at``)."""
         self._threads = ThreadPoolExecutor(_THREADS, "searching")
         self._closed = Event()
         try:
@@ -212,6 +216,12 @@ class Store(contextlib.AbstractContextManager["Store"]):
         view.fence = fence
         return view
 
+    def at(self, days: tuple[str, str]) -> Store:
+        """This store, whose reads leave out facts of other times than ``days``, the first and that after the last."""
+        view = self.within(self.stop)
+        view.as_of = days
+        return view
+
     def recording(self) -> Store:
         """This store, as one that keeps what it reads (``queries``), for the trace of a reader."""
         view = self.within(self.stop)
@@ -247,6 +257,8 @@ class Store(contextlib.AbstractContextManager["Store"]):
 
     def read(self, name: str, **parameters: Any) -> list[Row]:
         """The rows of a ``mode: read`` statement."""
+        if "asOf" in load_query(name).parameters:
+            parameters = {**parameters, "asOf": [*self.as_of]}
         query = _checked(name, "read", parameters)
 
         def once(mark: Parameters) -> tuple[list[Row], QueryRun]:

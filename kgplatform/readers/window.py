@@ -242,7 +242,7 @@ class Numbering:
             if fact.id not in self._facts:
                 self._fact_sources.append(fact)
                 self._facts[fact.id] = len(self._fact_sources)
-            shown.append(f"[{FACTS}.{self._facts[fact.id]}] {' '.join(fact.text.split())}")
+            shown.append(f"[{FACTS}.{self._facts[fact.id]}] {' '.join(fact.timed.split())}")
         return "\n".join(shown)
 
     def unsaid(self, facts: Iterable[FoundFact]) -> list[FoundFact]:
@@ -258,7 +258,7 @@ class Numbering:
                 return None
             fact = self._fact_sources[int(sentence) - 1]
             best = max(fact.citations, key=lambda each: each.found, default=None)
-            return Source(replace(best, text=fact.text), (fact.text, best.title)) if best else None
+            return Source(replace(best, text=fact.timed), (fact.timed, best.title)) if best else None
         if passage is None or not said or (sentence and int(sentence) not in said):
             return None
         if not sentence:

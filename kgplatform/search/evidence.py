@@ -17,7 +17,7 @@ from functools import partial
 
 from kgplatform.errors import InputError
 from kgplatform.models.embed import Embedder
-from kgplatform.neo4j.store import Row, Store
+from kgplatform.neo4j.store import ANY_TIME, Row, Store
 from kgplatform.records import FoundFact, FoundPassage, QueryRun, SearchResult
 from kgplatform.search.communities import Groups, read_groups
 from kgplatform.search.found import facts_by_id, passages_by_id, traced_read, unscored
@@ -25,6 +25,7 @@ from kgplatform.search.pages import Pages
 from kgplatform.search.question import Question
 from kgplatform.search.search import search
 from kgplatform.search.statement import Statements
+from kgplatform.shown import shown_days, with_time
 from kgplatform.text import normalise_name, tidy
 
 PAGE = 1000
@@ -165,7 +166,10 @@ class Nodes:
         groups = tuple(
             Stated(
                 unscored(row["passage"]),
-                tuple((id_, text, start, end) for id_, text, start, end in row["stated"]),
+                tuple(
+                    (id_, with_time(text, [shown_days(*days)]), start, end)
+                    for id_, text, start, end, *days in row["stated"]
+                ),
                 row["nearness"],
             )
             for row in rows
@@ -281,6 +285,8 @@ class Evidence:
     def statements(self, question: str) -> Statements:
         """What a statement that a model writes for ``question`` may ask."""
         self._check_whole("A statement is")
+        if self._store.as_of != ANY_TIME:
+            raise InputError("A statement is about all times and cannot be limited to one.", "as_of")
         return Statements(self._store, question)
 
     def size(self, documents: Sequence[str] = ()) -> Size:

@@ -19,6 +19,7 @@ from typer.core import TyperCommand
 from kgplatform.errors import BudgetError, InputError, KgError, ModelError, StoppedError
 from kgplatform.interfaces.cli.shared import (
     AsJson,
+    AsOf,
     Documents,
     Folders,
     Home,
@@ -111,6 +112,7 @@ def ask(
     where: Where = None,
     documents: Documents = None,
     folders: Folders = None,
+    as_of: AsOf = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show each step with its Cypher, ready to paste.")] = False,
     keep: Keep = False,
     verify: Verify = False,
@@ -127,7 +129,8 @@ def ask(
         options = reader_options(reader, option, {name: value for name, value in flags.items() if value})
         with connect_to(home, token_budget=token_budget) as graph:
             only = alternatives(where, documents, folders)
-            asked = partial(graph.ask, question, reader, options=options, where=only, keep=keep, verify=verify)
+            asked_of: dict[str, Any] = {"options": options, "where": only, "as_of": as_of}
+            asked = partial(graph.ask, question, reader, **asked_of, keep=keep, verify=verify)
             told = partial(failed_json, question, trace=trace)
             answer, cost = watched(asked, graph, as_json, lambda *failed: print_json(told(*failed)))
     except InputError as error:

@@ -23,6 +23,7 @@ from kgplatform.errors import InputError, KgError
 from kgplatform.interfaces.cli import ask, changes, evaluate, people, serve, workspaces
 from kgplatform.interfaces.cli.shared import (
     AsJson,
+    AsOf,
     Documents,
     Folders,
     Home,
@@ -210,6 +211,7 @@ def search(
     where: Where = None,
     documents: Documents = None,
     folders: Folders = None,
+    as_of: AsOf = None,
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
@@ -217,7 +219,8 @@ def search(
     from kgplatform.interfaces.cli.show import answers, terminal
 
     with terminal.ProgressLines(), connect_to(home) as graph:
-        result = graph.search(question, route=route, top_k=top_k, where=alternatives(where, documents, folders))
+        only = alternatives(where, documents, folders)
+        result = graph.search(question, route=route, top_k=top_k, where=only, as_of=as_of)
     terminal.show(as_json, result, partial(answers.show_search, all_facts=facts))
 
 

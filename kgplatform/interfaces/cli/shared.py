@@ -80,6 +80,10 @@ Folders = Annotated[
     list[str] | None,
     typer.Option("--folder", metavar="NAME", help="Only documents in or below this folder. May be repeated."),
 ]
+AsOf = Annotated[
+    str | None,
+    typer.Option("--as-of", metavar="DATE", help="Leave out facts of other times than this year, month or day."),
+]
 
 
 _EQUALS = re.compile(r"""\s*([\w.-]+|`[^`]+`)\s*=\s*("[^"\\]*"|'[^'\\]*'|[^\s"'()=<>!,;&|][^"()=<>!,;&|]*)""")

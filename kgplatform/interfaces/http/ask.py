@@ -147,6 +147,9 @@ Where = Annotated[
     dict[str, Any] | list[str | dict[str, Any]] | str,
     Field(description="Only documents with this metadata: a condition, or each name with a value or alternatives."),
 ]
+AsOf = Annotated[
+    str | None, Field(max_length=50, description="A year, month or day, 2019-06: facts of other times are left out.")
+]
 _VERIFY = "Have the model check each statement; `supported` tells whether the cited sentences support it."
 _LONGEST_STATEMENT = 100_000
 _LONGEST_ANSWER = 100_000
@@ -160,6 +163,7 @@ class SearchBody(Sent):
     route: str = Field("all", description="One of the routes of /api/about.")
     top_k: int = Field(10, ge=1, le=1000, description="Number of passages and facts.")
     where: Where = {}
+    as_of: AsOf = None
 
 
 class EarlierTurn(Sent):
@@ -176,6 +180,7 @@ class TurnBody(Sent):
     reader: str | None = Field(None, description="One of the readers of /api/about; default: the first.")
     options: dict[str, Any] = Field({}, description="Options of the reader (see /api/about); null: the default.")
     where: Where = {}
+    as_of: AsOf = None
     verify: bool = Field(False, description=_VERIFY)
 
 
@@ -200,9 +205,8 @@ class CypherBody(Sent):
 @router.post("/search", tags=["ask"], summary="The passages and facts nearest to a question", responses=errors(400))
 async def search(body: SearchBody, request: Request, parts: Served) -> Response:
     """Calls no language model. Each fact comes with the places that state it."""
-    return await parts.workers.answer(
-        request, lambda graph: graph.search(body.question, route=body.route, top_k=body.top_k, where=body.where)
-    )
+    asked: dict[str, Any] = {"route": body.route, "top_k": body.top_k, "where": body.where, "as_of": body.as_of}
+    return await parts.workers.answer(request, lambda graph: graph.search(body.question, **asked))
 
 
 _ANSWERS = STREAMED | errors(400, 403, 429, 502)
@@ -256,7 +260,8 @@ async def _asked_in(id: str | None, body: TurnBody, request: Request, parts: Par
 
 def _ask(ask: Callable[..., Answer], question: str, body: TurnBody, **more: Any) -> Answer:
     """What ``ask``, of a graph or of a thread, answers to ``question`` where it is asked as ``body`` says."""
-    return ask(question, body.reader, options=body.options, where=body.where, verify=body.verify, **more)
+    only: dict[str, Any] = {"where": body.where, "as_of": body.as_of}
+    return ask(question, body.reader, options=body.options, **only, verify=body.verify, **more)
 
 
 async def _answered(body: TurnBody, request: Request, parts: Parts, answer: Asked) -> Response:

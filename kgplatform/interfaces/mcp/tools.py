@@ -73,6 +73,9 @@ Where = Annotated[
         "what each has."
     ),
 ]
+AsOf = Annotated[
+    str | None, Field(max_length=50, description="A year, month or day, 2019-06: facts of other times are left out.")
+]
 SchemaName = Annotated[
     str | None,
     Field(
@@ -254,11 +257,13 @@ class ReadingTools:
         ] = "all",
         top_k: Annotated[int, Field(ge=1, le=100, description="Number of passages and facts.")] = 10,
         where: Where = {},  # noqa: B006 - a default that the schema shows; never changed
+        as_of: AsOf = None,
     ) -> Annotated[CallToolResult, SearchFound]:
         """Find the passages and facts nearest to a question, with the places in the documents that state them."""
         return await self._answer(
             lambda graph: _fields(
-                graph.search(question, route, top_k, where=where), "question", "fits", "missing", "passages", "facts"
+                graph.search(question, route, top_k, where=where, as_of=as_of),
+                *("question", "fits", "missing", "passages", "facts"),
             ),
             "Ask for fewer with top_k, or use read_document from a passage's start.",
         )
@@ -272,6 +277,7 @@ class ReadingTools:
         ] = None,
         options: Annotated[dict[str, Any], Field(description=_about_options())] = {},  # noqa: B006 - as above
         where: Where = {},  # noqa: B006 - as above
+        as_of: AsOf = None,
         verify: Annotated[
             bool, Field(description="Have the model check whether the cited sentences support each statement.")
         ] = False,
@@ -284,7 +290,8 @@ class ReadingTools:
 
         def ask(graph: KnowledgeGraph) -> dict[str, Any]:
             steps = listener.steps(graph.stop)
-            answer = graph.ask(question, reader, options=options, where=where, verify=verify, on_step=steps)
+            only: dict[str, Any] = {"where": where, "as_of": as_of}
+            answer = graph.ask(question, reader, options=options, **only, verify=verify, on_step=steps)
             passages = answer.evidence.passages if answer.text is None else ()
             said = _fields(answer, "question", "reader") | {"answer": answer.text}
             said |= _fields(answer, "citations", "statements", "sufficient") | {"passages": passages}

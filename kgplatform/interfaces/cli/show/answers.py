@@ -76,7 +76,8 @@ def show_search(result: SearchResult, out: Console | None = None, *, all_facts: 
         out.print("[bold]Facts[/bold]")
     for number, fact in enumerate(facts, 1):
         place = f"  ({_place(fact.citations[0])})" if fact.citations else ""
-        out.print(f"{number:3}. {safe(fact.text)}{safe(place)}")
+        untimed = "" if result.as_of is None or any(each.time for each in fact.citations) else "  no time given"
+        out.print(f"{number:3}. {safe(fact.timed)}{safe(place)}{untimed}")
     found = f"{counted(len(result.passages), 'passage')} and {counted(len(facts), 'fact')}"
     time = f" in {duration(result.seconds)}" if result.seconds else ""
     hidden = ""
