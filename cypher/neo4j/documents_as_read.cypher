@@ -12,5 +12,9 @@ CALL (d) {
          [sum(c.kept), sum(c.found), sum(c.offSchema), sum(c.mapped), sum(c.unnamed)] AS sums
 }
 RETURN id, [key IN keys(d) WHERE NOT key IN ['id', 'addedAt'] | [key, d[key]]] AS properties, passages,
-       [states, sums, COUNT { (:Page {question: ''})-[:PAGE_OF]->(d) }] AS counts, statements
+       [states, sums, COUNT { (:Page {question: ''})-[:PAGE_OF]->(d) }, COLLECT {
+         MATCH (d)<-[:FROM_DOCUMENT]-(:Chunk)<-[:CORRECTS]-(x:Correction)
+         RETURN DISTINCT x.id AS correction
+         ORDER BY correction
+       }] AS counts, statements
 ORDER BY id

@@ -132,6 +132,13 @@ def test_an_editor_adds_documents_and_readers_see_their_part_of_them(served: Tea
         found = part.post("/api/search", json={"question": "Where is Javert?"}).json()
         assert [each["title"] for each in found["passages"]] == ["open"]
         assert found["missing"] == ["Javert"]
+        renamed = {"action": "rename", "entity": "Cosette", "name": "Euphrasie"}
+        assert part.post("/api/corrections", json=renamed).status_code == 403, "readers correct nothing"
+        assert client.post("/api/corrections", json=renamed).json()["who"] == "edit"
+        client.post("/api/corrections", json={"action": "rename", "entity": "Javert", "name": "The inspector"})
+        (told,) = part.get("/api/corrections").json()["corrections"]
+        assert told["text"].startswith("Cosette"), "what is corrected in documents that she may not see stays there"
+        assert part.get("/api/graph/find", params={"text": "Euphrasie"}).json()["nodes"]
         assert client.post("/api/models/test").status_code == 403, "that is for admins"
         removed = [each["id"] for each in client.get("/api/documents").json()["documents"] if each["title"] == "open"]
         client.delete(f"/api/documents/{removed[0]}")
