@@ -22,7 +22,7 @@ from typing import Any
 
 from kgplatform.extract.bound import KINDS, MODES, Mode, bound
 from kgplatform.extract.schema import Expansion, Schema, TypeKind
-from kgplatform.ingest.write import Statement, extraction_statements, proposal_of, proposed_type, rows_of
+from kgplatform.ingest.write import Statement, alike_in, extraction_statements, proposal_of, proposed_type, rows_of
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches
 from kgplatform.records import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction, Passage, Proposal
@@ -183,6 +183,7 @@ def _again(row: Row, bounded: Extraction, schema: Schema, state: Row) -> list[St
     passage = Passage(document_id=row["document"], **row["passage"])
     written, ids = rows_of(passage, bounded, schema, row["title"]), {"passages": [passage.id]}
     there = {each["id"]: each for each in row["entities"]}
+    state["alike"] = alike_in(row["passage"], written.entities.values())
     written.mentions = {key: mention for key, mention in written.mentions.items() if key[0] not in there}
     called = {each["key"]: id_ for id_, each in reversed(written.entities.items())}
     older = [each for id_, each in there.items() if id_ not in written.entities]
