@@ -196,8 +196,9 @@ def stem_of(name: str, forms: Iterable[str] = ()) -> str:
     """What all forms of ``name`` have in common; never empty for a name that is not. ``forms``: as passages write it.
 
     Compatibility forms and case folded, punctuation to space, and each English plural to its singular; but not of a
-    proper name, whose last word every passage writes with a capital: William and Williams are two. More is not taken away: a Porter stem joins organ with organization, and a rule for -ed and -ing hard
-    with Harding (docs/explanation/decisions.md).
+    proper name, whose last word every passage writes with a capital: William and Williams are two. More is not taken
+    away: a Porter stem joins organ with organization, and a rule for -ed and -ing hard with Harding
+    (docs/explanation/decisions.md).
 
     >>> stem_of("Hard-Rock  Bands"), stem_of("Alzheimer's disease"), stem_of("World War II"), stem_of("1,000")
     ('hard rock band', 'alzheimer disease', 'world war ii', '1,000')

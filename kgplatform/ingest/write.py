@@ -277,8 +277,8 @@ def rows_of(passage: Passage, extraction: Extraction, schema: Schema, title: str
 
 
 def alike_in(passage: Mapping[str, Any], entities: Iterable[Row]) -> list[str] | None:
-    """What a passage (``text``, ``start``) says of two of its entities (``id``, ``name``, ``type``), as its node has it:
-    their ids, why, and its document's characters."""
+    """What a passage (``text``, ``start``) says of two of its entities (``id``, ``name``, ``type``), as its node has
+    it: their ids, why, and its document's characters."""
     found = aliases(passage["text"], {row["id"]: (row["name"], row["type"]) for row in entities})
     start = passage["start"]
     return [f"{one.one} {one.other} {one.by} {start + one.start} {start + one.end}" for one in found] or None
