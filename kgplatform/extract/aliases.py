@@ -103,7 +103,7 @@ _NEXT = re.compile(r"[\"”’]?(?P<sign>\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or)\
 _UNKNOWN = re.compile(r"\s*(?:the\s+)?[\"“]?[A-Z0-9][\w'’-]*(?:\s[\w'’-]+){0,3}[\"”]?(?=\s*(?:,|\bor\b|\band\b))")
 _LEAST_BORN = 2
 """Words of a name that somebody was born with: one alone is a surname, or where it was."""
-_MOST_LISTED = 6
+_MOST_LISTED, _LONGEST_GAP = 6, 200
 
 Ends = Sequence[tuple[int, str]]
 """The other end and the id of names that begin, or end, at one character."""
@@ -194,15 +194,22 @@ def _subject(text: str, first: int, match: re.Match[str], places: _Places, *, by
     bracket that it stands in, or the one that the sentence begins with and says what it is."""
     head = _BRACKET.sub(lambda bracket: "\x00" * len(bracket[0]), text[first : match.start()])
     opened = max(head.rfind("("), head.rfind("["))
-    for begin, part in ((opened + 1, head[opened + 1 :]), (0, head[: max(opened, 0)])):
-        gap = _GAP.search(part)
-        found = places.ends.get(first + begin + gap.start(), ()) if gap else ()
-        if gap and found and _is_subject(text, first, found[0][0], part[gap.start() :] + match[0]):
+    for begin, end in ((opened + 1, len(head)), (0, max(opened, 0))):
+        gap = _gap(head, begin, end)
+        found = places.ends.get(first + gap, ())
+        if found and _is_subject(text, first, found[0][0], head[gap:end] + match[0]):
             return found
-    for end, id_ in places.starts.get(first, places.starts.get(first + 4, ())):
-        if by_predicate and _COPULA.match(head, end - first) and head.rstrip().endswith((",", "\x00")):
+    is_apart = by_predicate and {",", "\x00"} & {*head[_gap(head, 0, len(head)) :]}
+    for end, id_ in places.starts.get(first, places.starts.get(first + 4, ())) if is_apart else ():
+        if _COPULA.match(head, end - first):
             return [(start, other) for start, other in places.ends[end] if other == id_]
     return ()
+
+
+def _gap(head: str, begin: int, end: int) -> int:
+    """Where in ``head[begin:end]`` that begins which may stand between a name and what is said of it."""
+    found = _GAP.search(head[:end], max(begin, end - _LONGEST_GAP))
+    return found.start() if found else end
 
 
 def _is_subject(text: str, first: int, start: int, says: str) -> bool:
@@ -273,13 +280,20 @@ def _taken(letters: str, end: int, word: str) -> set[int]:
 
 def _acronyms(text: str, named: Named) -> Iterator[Alias]:
     """An acronym and what it stands for, in brackets one behind the other; or anywhere, if its initials are all."""
-    for id_, (name, kind) in named.items():
-        letters = letters_of(name)
-        for other, (long, its) in named.items() if letters else ():
-            if len(long) <= len(name) + 2 or not are_of_one_kind(kind, its):
-                continue
+    acronyms = {id_: letters for id_, (name, _) in named.items() if (letters := letters_of(name))}
+    longer: dict[str, list[str]] = defaultdict(list)
+    for id_, (name, _) in named.items() if acronyms else ():
+        initials = [word[0] for word in _WORD.findall(name.casefold()) if word not in _SMALL]
+        for key in {"".join(initials[:1]), "".join(sorted(initials))} if len(initials) > 1 else ():
+            longer[key].append(id_)
+    for id_, letters in acronyms.items():
+        name, kind = named[id_]
+        for other in dict.fromkeys(longer[letters[0]] + longer["".join(sorted(letters))]):
+            long, its = named[other]
             exact = stands_for(letters, long)
-            if not exact and not stands_for(letters, long, inner=True) and not _mixed(letters, long):
+            if not are_of_one_kind(kind, its) or not (
+                exact or stands_for(letters, long, inner=True) or _mixed(letters, long)
+            ):
                 continue
             first, second = re.escape(name), re.escape(long)
             bracketed = rf"(?i:{second}[\"”’]?\s*[(\[]\s*[\"“‘]?{first}\b|{first}\s*[(\[]\s*(?:the\s+)?{second}\b)"
@@ -329,15 +343,26 @@ def _agree(one: str, other: str) -> bool:
 
 
 def _parts(text: str, named: Named) -> Iterator[Alias]:
+    """Titles with the names in them, and people with the parts of their names, each found by its words."""
     full = {id_: words for id_, (name, kind) in named.items() if len(words := _person(name, kind)) > 1}
+    by_word: dict[str, list[str]] = defaultdict(list)
+    for id_, words in full.items():
+        for word in {*words}:
+            by_word[word].append(id_)
+    by_name: dict[str, list[str]] = defaultdict(list)
+    for id_, (name, _) in named.items():
+        by_name[fold_words(name)].append(id_)
+    for title, (longer, its) in named.items():
+        for id_ in dict.fromkeys(each for form in titled_forms(longer) for each in by_name[form]):
+            name, kind = named[id_]
+            is_told = kind == its or (are_of_one_kind(kind, its) and " " in name)
+            if id_ != title and len(name) <= len(longer) and (is_told or fold_words(name) != fold_words(longer)):
+                place = next(iter(find_names(name, text)), None)
+                yield Alias(id_, title, PART, *((place.start, place.end) if place else (0, 0)))
     for id_, (name, kind) in named.items():
-        for other, (title, its) in named.items():
-            if other != id_ and are_of_one_kind(kind, its) and _is_titled(name, title, same_kind=kind == its):
-                first = next(((each.start, each.end) for each in find_names(name, text)), (0, 0))
-                yield Alias(id_, other, PART, *first)
-        wholes = _wholes(id_, named, full) if are_of_one_kind(kind, "Person") else []
-        if wholes and (place := _alone(name, [named[other][0] for other in wholes], text)):
-            yield from (Alias(id_, other, PART, *place) for other in wholes)
+        wholes = _wholes(id_, named, full, by_word) if are_of_one_kind(kind, "Person") else []
+        if wholes and (at := _alone(name, [named[other][0] for other in wholes], text)):
+            yield from (Alias(id_, other, PART, *at) for other in wholes)
 
 
 def _person(name: str, kind: str | None) -> list[str]:
@@ -345,33 +370,28 @@ def _person(name: str, kind: str | None) -> list[str]:
     return person_words(name)[0] if "Person" in (kind, kind is None and kind_of_name(name)) else []
 
 
-def _is_titled(name: str, title: str, *, same_kind: bool = True) -> bool:
-    """Whether ``title`` is ``name`` with what tells it from others of that name, with an article, or spelt alike.
+def titled_forms(title: str) -> list[str]:
+    """The names, folded, that ``title`` has with what tells them from others, or with an article; and itself.
 
-    >>> _is_titled("Cure", "The Cure"), _is_titled("Cure", "Cure (band)"), _is_titled("Fox Lake", "Fox Lake, Wisconsin")
-    (True, True, True)
+    >>> titled_forms("The Cure"), titled_forms("Cure (band)"), titled_forms("Fox Lake, Wisconsin")
+    (['the cure', 'cure'], ['cure (band)', 'cure'], ['fox lake, wisconsin', 'fox lake'])
     """
-    key, longer = fold_words(name), fold_words(title)
-    if aside := _ASIDE.fullmatch(longer):
-        return aside[1] == key
-    is_told = same_kind or " " in key
-    return is_told and len(name) <= len(title) and key in (longer, longer.removeprefix("the ").removeprefix("a "))
+    whole = fold_words(title)
+    aside = _ASIDE.fullmatch(whole)
+    return [whole, aside[1] if aside else whole.removeprefix("the ").removeprefix("a ")]
 
 
-def _wholes(id_: str, named: Named, full: Mapping[str, Sequence[str]]) -> list[str]:
+def _wholes(id_: str, named: Named, full: Mapping[str, Sequence[str]], by_word: Mapping[str, list[str]]) -> list[str]:
     """The full names that the name is of, if there is no other that it might be of."""
     name = named[id_][0]
     words = person_words(name)[0]
-    if not words:
-        return []
+    found = [other for other in by_word.get(words[-1], ()) if other != id_] if words else []
     if len(words) == 1:
-        found = [other for other, whole in full.items() if words[0] in whole]
         fits = all(full[other][-1] == words[0] and full[other][-2] not in INNER_PARTICLES for other in found)
     else:
-        found = [other for other in full if other != id_ and full[other][-1] == words[-1]]
         found = [other for other in found if may_be_one_person(name, named[other][0])]
         fits = all(len(full[other]) >= len(words) for other in found)
-    agree = all(may_be_one_person(named[one][0], named[other][0]) for one in found for other in found)
+    agree = all(may_be_one_person(named[found[0]][0], named[other][0]) for other in found[1:])
     return found if fits and agree else []
 
 
