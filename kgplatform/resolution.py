@@ -7,9 +7,11 @@ never on what else is in the graph, so that adding and removing documents in any
 share properties (``found_by``), by which the graph finds them (``ingest.settle``). Two names are alike if, accents,
 case and punctuation apart,
 
-- they have the same words, in any order ("Obama, Barack"; also one name under two types),
-- one has all words of the other and exactly one more, which is not a number ("Lord Kelvin", "Kelvin"), or
-- their consonants agree and they are spelt nearly alike ("Mendeleev", "Mendeleyev").
+- they have the same words, titles apart, which may be turned around a comma ("Obama, Barack", "Barack Obama"), or
+- they are spelt nearly alike, their consonants the same ("Mendeleev", "Mendeleyev"),
+
+their types may be of one thing, and the name tells it from others: one word seldom does. What a passage says of two
+names goes before that (``extract.aliases``): "Kelvin" is Lord Kelvin where most passages that name him say so.
 
 ``settle_forms``: which key elements are one thing in different words (``FORM_OF``): the nodes of GraphReader (section
 3.2, normalisation). Stage 1 joins what has one stem (``stem_of``), entities included, whatever their types. Stage 2
@@ -34,7 +36,8 @@ from itertools import permutations
 
 from rapidfuzz import fuzz
 
-from kgplatform.extract.lexicon import DAYS, MONTHS, WORDS
+from kgplatform.extract.aliases import TITLES, are_of_one_kind
+from kgplatform.extract.lexicon import DAYS, GIVEN_NAMES, MONTHS, WORDS, is_common
 from kgplatform.neo4j.store import Parameters, Row, Store
 from kgplatform.query import batches
 from kgplatform.records import Progress
@@ -45,6 +48,7 @@ _UNSAID = frozenset(("the", "a", "an", "of", "and"))
 _VOWELS = str.maketrans("", "", "aeiouy")
 _FEWEST_CONSONANTS = 4
 _LEAST_RATIO = 85.0
+_LONG_NAME = 6
 
 
 def best_name(forms: Iterable[str]) -> tuple[str, list[str]]:
@@ -56,46 +60,82 @@ def best_name(forms: Iterable[str]) -> tuple[str, list[str]]:
 
 Words = tuple[str, ...]
 """The words of a name, sorted, without accents and without words that say nothing."""
+Named = tuple[str, str | None]
+"""The normalised name of an entity, and its type."""
 
 
-def are_alike(one: Words, other: Words) -> bool:
-    """Whether two names are alike, by their words.
+def are_alike(one: Named, other: Named) -> bool:
+    """Whether two entities are called alike, by their names and types alone.
 
-    >>> are_alike(words_of("lord kelvin"), words_of("kelvin")), are_alike(words_of("apollo 11"), words_of("apollo"))
+    >>> are_alike(("obama, barack", "Person"), ("barack obama", None)), are_alike(("apollo 11", None), ("apollo", None))
     (True, False)
     """
-    if one == other:
-        return bool(one)
-    shorter, longer = sorted((one, other), key=len)
-    if len(longer) - len(shorter) == 1 and shorter in shortened(longer):
-        return True
-    consonants = consonants_of(one)
-    if not consonants or consonants != consonants_of(other):
+    (mine, my_title), (theirs, their_title) = _untitled(one[0]), _untitled(other[0])
+    is_told = my_title and their_title and my_title != their_title
+    if is_told or not are_of_one_kind(one[1], other[1]) or not (_tells(mine) or _tells(theirs)):
         return False
-    digits = [sorted(word for word in words if any(c.isdigit() for c in word)) for words in (one, other)]
-    return digits[0] == digits[1] and fuzz.ratio(" ".join(one), " ".join(other)) >= _LEAST_RATIO
+    if sorted(mine) == sorted(theirs):
+        is_work = "Work" in (one[1], other[1]) or one[1] == other[1] is None
+        if is_work and (one[1] != other[1] or _plain_words(one[0]) != _plain_words(other[0])):
+            return one[1] == other[1] is None and one[0] == other[0]
+        return mine == theirs or _may_turn(one[0], other[0], mine)
+    consonants = consonants_of(mine)
+    if not consonants or consonants != consonants_of(theirs):
+        return False
+    if "".join(mine) == "".join(theirs):
+        return len("".join(mine)) >= _LONG_NAME
+    differing = [pair for pair in zip(mine, theirs, strict=False) if pair[0] != pair[1]]
+    if len(mine) != len(theirs) or len(differing) > 1:
+        return False
+    return _spelt_alike(*differing[0], alone=len(mine) == 1)
+
+
+def _tells(words: Sequence[str]) -> bool:
+    """Whether a name is of one thing mostly: one word is of many, or a rare one, and so are two given names."""
+    full = [word for word in words if len(word) > 2 and not _ROMAN.fullmatch(word)]
+    return (len(full) > 1 and not GIVEN_NAMES.issuperset(words)) or len("".join(full)) > _LONG_NAME + 2
+
+
+def _untitled(key: str) -> tuple[list[str], frozenset[str]]:
+    """The words of a name in order, without its titles, and these; a title before one word alone, or before "of", is a
+    part of it."""
+    plain = _plain_words(key)
+    words = [word for word in plain if word not in _UNSAID]
+    for count in (1, 2):
+        if len(words) < count or words[count - 1] not in TITLES or plain[count : count + 1] == ["of"]:
+            break
+        if sum(not _ROMAN.fullmatch(word) for word in words[count:]) > 1:
+            return words[count:], frozenset(words[:count])
+    return words, frozenset()
+
+
+def _may_turn(one: str, other: str, words: Sequence[str]) -> bool:
+    """Whether the same words in another order are one name: around a comma or "of", or of a given name and another."""
+    turned = ("," in one) != ("," in other) or (" of " in one) != (" of " in other)
+    given = sum(word in GIVEN_NAMES for word in words)
+    return turned or (len(words) == 2 and given == 1 and not TITLES.intersection(words))
+
+
+def _spelt_alike(one: str, other: str, *, alone: bool) -> bool:
+    """Whether two words are spelt nearly alike: a vowel inside may differ, or how often a consonant is written, not how
+    they end, which tells Antonio from Antonia; and they are no ordinary words."""
+    shortest, least = (_LONG_NAME + 3, _LEAST_RATIO + 8) if alone else (_LONG_NAME - 1, _LEAST_RATIO)
+    ends = [(word[0], word[-1].replace("y", "i")) for word in (one, other)]
+    fits = ends[0] == ends[1] and min(len(one), len(other)) >= shortest and abs(len(one) - len(other)) < 2
+    is_told = any(_ROMAN.fullmatch(word) or _HAS_DIGIT.search(word) or is_common(word) for word in (one, other))
+    return fits and not is_told and fuzz.ratio(one, other) >= least
 
 
 def words_of(name: str) -> Words:
-    """The words of a normalised name."""
-    plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
-    words = sorted(word for word in _WORD.findall(plain) if word not in _UNSAID)
-    return tuple(words or _WORD.findall(plain))
+    """The words of a normalised name, without titles."""
+    return tuple(sorted(_untitled(name)[0] or _plain_words(name)))
 
 
-def shortened(words: Words) -> list[Words]:
-    """``words`` without one of them, but for numbers: "1866 cable" is not another name of "cable"."""
-    if len(words) < 2:
-        return []
-    found = []
-    for position, word in enumerate(words):
-        rest = words[:position] + words[position + 1 :]
-        if not any(c.isdigit() for c in word) and not all(each.isdigit() for each in rest):
-            found.append(rest)
-    return found
+def _plain_words(name: str) -> list[str]:
+    return _WORD.findall("".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c)))
 
 
-def consonants_of(words: Words) -> str:
+def consonants_of(words: Sequence[str]) -> str:
     """The consonants of a name in Latin letters, doubles folded; empty if they are too few to mean anything."""
     joined = "".join(words)
     if not joined.isascii():
@@ -106,7 +146,7 @@ def consonants_of(words: Words) -> str:
 
 
 def counted_words(words: Words) -> str:
-    """``words`` as a property, with how many they are: an index of whole values and one of single words can use it.
+    """``words`` as a property, with how many they are.
 
     >>> counted_words(words_of("obama, barack"))
     '#2 barack obama'
@@ -120,7 +160,7 @@ def found_by(key: str) -> dict[str, str | None]:
     return {
         "stem": stem_of(key),
         "nameWords": counted_words(words) if words else None,
-        "consonants": consonants_of(words) or None,
+        "consonants": consonants_of(_untitled(key)[0]) or None,
     }
 
 
@@ -129,6 +169,7 @@ _DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2212"), "-")
 # What stands between digits, or as a sign before or behind them, belongs to the number.
 _IN_NUMBER = re.compile(r"(?<=\d)[^\w\s](?=\d)|(?<=\d)[%‰](?!\w)|(?<!\S)-(?=\d)|#(?=\d)")
 _HAS_NUMBER = re.compile(r"[\d#]")
+_LETTERS = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile(r"[a-z\u00df-\u00f6\u00f8-\u024f]+")
 _HAS_DIGIT = re.compile(r"\d")
 _ROMAN = re.compile(r"[ivx]+")
@@ -151,18 +192,29 @@ class _Spaces(dict[int, int]):
 _SPACES = _Spaces()
 
 
-def stem_of(name: str) -> str:
-    """What all forms of ``name`` have in common; never empty for a name that is not.
+def stem_of(name: str, forms: Iterable[str] = ()) -> str:
+    """What all forms of ``name`` have in common; never empty for a name that is not. ``forms``: as passages write it.
 
-    A function of the name alone: compatibility forms and case folded, punctuation to space, and each English plural to
-    its singular. More is not taken away: a Porter stem joins organ with organization, and a rule for -ed and -ing hard
-    with Harding (docs/explanation/decisions.md).
+    Compatibility forms and case folded, punctuation to space, and each English plural to its singular; but not of a
+    proper name, whose last word every passage writes with a capital: William and Williams are two. More is not taken
+    away: a Porter stem joins organ with organization, and a rule for -ed and -ing hard with Harding
+    (docs/explanation/decisions.md).
 
     >>> stem_of("Hard-Rock  Bands"), stem_of("Alzheimer's disease"), stem_of("World War II"), stem_of("1,000")
     ('hard rock band', 'alzheimer disease', 'world war ii', '1,000')
     """
     key = normalise_name(name)
-    return " ".join(map(_singular, _words(key))) or key
+    return " ".join(_words(key) if is_proper(forms) else map(_singular, _words(key))) or key
+
+
+def is_proper(forms: Iterable[str]) -> bool:
+    """Whether all ``forms``, of which there is one, have a capital in their last word.
+
+    >>> is_proper(["Williams"]), is_proper(["Virus", "virus"]), is_proper(["HIV viruses"]), is_proper([])
+    (True, False, False, False)
+    """
+    last = [_LETTERS.findall(_POSSESSIVE.sub("", form))[-1:] for form in forms]
+    return bool(last) and all(words and words[0][0].isupper() for words in last)
 
 
 def may_be_one(name: str, other: str) -> bool:

@@ -1,16 +1,16 @@
 // All that passages say, as the rows that write it have it, and what they said before corrections.
 // mode: read
 // param $ids: list<string>: passage ids
-// returns: passage, document, title, properties, uncorrected, elements, triples, attributes, atomic_facts
+// returns: passage, document, title, properties, uncorrected, alike, elements, triples, attributes, atomic_facts
 UNWIND $ids AS id
 MATCH (c:Chunk {id: id})-[:FROM_DOCUMENT]->(d:Document)
 RETURN c {.id, .name, .text, .index, .start, .end, .page, .tokens} AS passage, d.id AS document, d.name AS title,
        [key IN keys(d) WHERE key STARTS WITH 'meta_' | [key, d[key]]] AS properties, c.uncorrected AS uncorrected,
+       c.alike AS alike,
        COLLECT {
          MATCH (c)<-[mention:FROM_CHUNK]-(k:KeyElement)
          RETURN k {
-           .id, .key, .stem, .nameWords, .consonants, .type, .inSchema, isEntity: k:Entity, count: mention.count,
-           names: mention.names
+           .id, .key, .type, .inSchema, isEntity: k:Entity, count: mention.count, names: mention.names
          }
        } AS elements,
        COLLECT {

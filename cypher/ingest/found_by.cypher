@@ -1,12 +1,13 @@
-// The properties by which key elements are found, for those that an earlier version wrote. What it may have left half
-// done is done again: the likenesses of what is pending, and all groups.
+// The properties by which key elements are found, for those that an earlier version wrote. All are looked at again, and
+// the likenesses of entities found again.
 // mode: write
 // param $rows: list<map>: id, stem, nameWords, consonants
 UNWIND $rows AS row
 MATCH (k:KeyElement {id: row.id})
-SET k.stem = row.stem
+SET k.stem = row.stem,
+    k:Pending
 FOREACH (_ IN CASE WHEN k:Entity THEN [1] ELSE [] END |
   SET k.nameWords = row.nameWords,
-      k.consonants = row.consonants)
-FOREACH (_ IN CASE WHEN k:Pending THEN [1] ELSE [] END | SET k.joinDue = true)
-FOREACH (_ IN CASE WHEN EXISTS { (k)-[:FORM_OF|SAME_AS]-() } THEN [1] ELSE [] END | SET k:Pending)
+      k.consonants = row.consonants,
+      k.joinDue = true)
+FOREACH (likeness IN COLLECT { MATCH (k:Entity)-[old:SAME_AS]->(:Entity) RETURN old } | DELETE likeness)

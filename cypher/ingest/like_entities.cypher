@@ -1,11 +1,10 @@
 // Entities with these words in their names, all of them and no others, or with these consonants.
 // mode: read
-// param $rows: list<map>: id, names, consonants: the names as values of nameWords
-// returns: id, other, key
+// param $rows: list<map>: id, nameWords, consonants
+// returns: id, other, key, type
 UNWIND $rows AS row
 CALL (row) {
-  MATCH (e:Entity)
-  WHERE e.nameWords IN row.names
+  MATCH (e:Entity {nameWords: row.nameWords})
   RETURN e
   UNION
   MATCH (e:Entity {consonants: row.consonants})
@@ -13,4 +12,4 @@ CALL (row) {
 }
 WITH row, e
 WHERE e.id <> row.id
-RETURN row.id AS id, e.id AS other, e.key AS key
+RETURN row.id AS id, e.id AS other, e.key AS key, e.type AS type

@@ -1,4 +1,5 @@
-// Of entities with like names, join those whose vectors are alike too; they are never merged.
+// Of entities with like names, join those whose vectors are alike too; they are never merged. Those that a passage says
+// are one stay joined for that.
 // mode: write
 // param $rows: list<map>: one, other: entity ids
 // param $threshold: float: least cosine
@@ -8,4 +9,5 @@ MATCH (other:Entity {id: row.other})
 WITH one, other, 2 * vector.similarity.cosine(one.embedding, other.embedding) - 1 AS score
 WHERE score >= $threshold
 MERGE (one)-[likeness:SAME_AS]->(other)
+ON CREATE SET likeness.by = 'name'
 SET likeness.score = round(score, 4)

@@ -5,4 +5,5 @@ UNWIND $rows AS row
 MATCH (one:KeyElement {id: row.one})
 MATCH (other:KeyElement {id: row.other})
 MERGE (one)-[likeness:SAME_AS]->(other)
-SET likeness.score = row.score
+SET likeness.by = 'meaning',
+    likeness.score = row.score

@@ -49,7 +49,7 @@ CALL () {
   RETURN 'Page' AS label, n
 }
 UNWIND [key IN keys(n)
-        WHERE NOT key IN ['embedding', 'elementEmbedding', 'nameWords', 'consonants', 'joinDue', 'treeDue', 'exact']
+        WHERE NOT key IN ['embedding', 'elementEmbedding', 'nameWords', 'consonants', 'joinDue', 'treeDue', 'exact', 'alike']
 ] AS property
 WITH label, property, collect(n[property])[0] AS value
 RETURN label, property, valueType(value) AS type, left(coalesce(toStringOrNull(value), ''), 40) AS example

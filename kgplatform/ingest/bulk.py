@@ -192,7 +192,8 @@ class Spill:
 _STATE = (
     "state:string,failure:string,unreadBy:string,kept:long,mapped:long,dropped:long,offSchema:long,turned:long,"
     "unnamed:long,notKept:string,found:long,notFound:long,duplicates:long,leftOut:string,seed:string,boundBy:string,"
-    "malformedKinds:string[],malformedCounts:long[],factsBy:string"
+    "malformedKinds:string[],malformedCounts:long[],factsBy:string,"
+    "alike:string[]"
 )
 """What a passage gets when it was read."""
 _STATED = "id:string,kind:string,name:string,text:string"

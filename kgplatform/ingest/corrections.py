@@ -26,7 +26,7 @@ from kgplatform.ingest.write import Rows, Statement, ordered, statements_of
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches
 from kgplatform.records import Passage, Progress, metadata_of, written_on
-from kgplatform.resolution import found_by
+from kgplatform.resolution import found_by, stem_of
 from kgplatform.text import node_id, normalise_name
 from kgplatform.text.matching import find_names
 
@@ -321,14 +321,16 @@ def _identify(kind: str, row: Row) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What the graph has of a passage (``now``), and what the passage says uncorrected. ``outside``: its entities that
-    are not in the schema, as far as the graph knows."""
+    """What the graph has of a passage (``now``), and what the passage says uncorrected. ``alike``: which
+    of its entities it says are one, uncorrected. ``outside``: its entities that are not in the schema, as far as the
+    graph knows."""
 
     passage: Passage
     title: str
     written: str
     now: Rows
     uncorrected: Rows
+    alike: list[str] | None
     outside: frozenset[str]
 
 
@@ -343,25 +345,31 @@ def said_by(store: Store, passages: Sequence[str]) -> list[Said]:
         passage = Passage(document_id=row["document"], **row["passage"])
         now, place, outside = Rows(row["title"]), {"passage": passage.id}, set[str]()
         for each in row["elements"]:
-            mention = {"count": each.pop("count"), "names": each.pop("names")}
+            mention, key = {"count": each["count"], "names": each["names"]}, each["key"]
             now.mentions[each["id"], passage.id] = {"element": each["id"], **place, **mention}
-            each["name"] = mention["names"][0] if mention["names"] else each["key"]
-            if each.pop("inSchema") is False:
+            if each["inSchema"] is False:
                 outside.add(each["id"])
-            if each.pop("isEntity"):
-                now.entities[each["id"]] = each
+            own = {"id": each["id"], "name": mention["names"][0] if mention["names"] else key, "key": key}
+            if each["isEntity"]:
+                now.entities[each["id"]] = {**own, **found_by(key), "type": each["type"]}
             else:
-                now.key_elements[each["id"]] = {name: each[name] for name in ("id", "name", "key", "stem")}
+                now.key_elements[each["id"]] = {**own, "stem": stem_of(key)}
         for kind in _STATEMENTS:
             for each in row[kind]:
                 if "elements" in each:
                     each["elements"].sort()
                 getattr(now, kind)[each["id"], passage.id] = {**each.pop("at"), **each, **place}
         kept = json.loads(row["uncorrected"]) if row["uncorrected"] else None
-        uncorrected = now if kept is None else _kept(kept, row["title"])
+        uncorrected, alike = (now, row["alike"]) if kept is None else (_kept(kept, row["title"]), kept["alike"])
         found.append(
             Said(
-                passage, row["title"], written_on(metadata_of(row["properties"])), now, uncorrected, frozenset(outside)
+                passage,
+                row["title"],
+                written_on(metadata_of(row["properties"])),
+                now,
+                uncorrected,
+                alike,
+                frozenset(outside),
             )
         )
     return found
@@ -382,8 +390,21 @@ def _kept(value: Mapping[str, Sequence[Row]], title: str) -> Rows:
     return rows
 
 
-def _to_keep(rows: Rows) -> str:
-    return json.dumps({kind: ordered(getattr(rows, kind)) for kind in _KINDS}, ensure_ascii=False, sort_keys=True)
+def _to_keep(said: Said) -> str:
+    kept = {kind: ordered(getattr(said.uncorrected, kind)) for kind in _KINDS}
+    return json.dumps({**kept, "alike": said.alike}, ensure_ascii=False, sort_keys=True)
+
+
+def _alike(said: Said, rows: Rows) -> list[str] | None:
+    """Which entities the passage says are one, as they are corrected."""
+    names = {id_: frozenset(mention["names"]) for (id_, _), mention in sorted(rows.mentions.items())}
+
+    def is_now(id_: str) -> str | None:
+        called = said.uncorrected.mentions[id_, said.passage.id]["names"]
+        return id_ if id_ in names else next((one for one, forms in names.items() if forms.issuperset(called)), None)
+
+    found = [(is_now(one), is_now(other), why) for one, other, *why in (each.split(" ") for each in said.alike or ())]
+    return [" ".join((one, other, *why)) for one, other, why in found if one and other and one != other] or None
 
 
 def rewritten(
@@ -396,8 +417,18 @@ def rewritten(
     for each in said:
         rows, applied = corrections.corrected(each.uncorrected, each.passage)
         id_ = each.passage.id
-        kept = _to_keep(each.uncorrected) if rows != each.uncorrected else None
-        marks.append({"id": id_, "state": {"uncorrected": kept, "correctDue": None, **(states or {}).get(id_, {})}})
+        kept = _to_keep(each) if rows != each.uncorrected else None
+        marks.append(
+            {
+                "id": id_,
+                "state": {
+                    "uncorrected": kept,
+                    "correctDue": None,
+                    "alike": _alike(each, rows),
+                    **(states or {}).get(id_, {}),
+                },
+            }
+        )
         links.append({"passage": id_, "corrections": applied})
         labelled = corrections.labelled(deepcopy(rows))
         is_labelled = not any(row["inSchema"] for one, row in labelled.entities.items() if one in each.outside)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kgplatform.errors import EmbeddingMismatchError, InputError, StoreError
-from kgplatform.ingest.write import proposal_rows
+from kgplatform.ingest.write import alike_in, proposal_rows
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.passes import refuse_meanwhile
 from kgplatform.neo4j.store import Parameters, Row, Store
@@ -16,7 +16,7 @@ from kgplatform.records import Proposal
 from kgplatform.resolution import found_by
 from kgplatform.text.languages import exact_words, language_of, search_terms
 
-FORMAT_VERSION = 5
+FORMAT_VERSION = 6
 """Of the graph: raised with every change that an older graph would have to be migrated for."""
 
 OLDER_GRAPH = (
@@ -98,15 +98,15 @@ def is_up_to_date(state: Row) -> bool:
 
 
 def bring_up_to_date(store: Store) -> None:
-    """Give an older graph what it lacks: one of format 1 the properties by which key elements that belong together are
-    found, one of format 2 the nodes of proposed types, one of format 4 the words of passages as they were typed."""
+    """Give an older graph what it lacks: the properties by which key elements that belong together are found, and what
+    passages say of names (format 6); one of format 2 the nodes of proposed types, one of format 4 the words of passages
+    as they were typed."""
     state = graph_state(store)
     if is_up_to_date(state):
         return
     define_keys(store)
-    if state["format"] < 2:
-        for rows in store.read_batches("ingest/older_elements"):
-            store.write(("ingest/found_by", {"rows": [{"id": row["id"], **found_by(row["key"])} for row in rows]}))
+    for rows in store.read_batches("ingest/older_elements"):
+        store.write(("ingest/found_by", {"rows": [{"id": row["id"], **found_by(row["key"])} for row in rows]}))
     for rows in store.read_batches("ingest/older_proposals"):
         proposed = (
             proposal_rows(row["passage"], (Proposal(**each) for each in json.loads(row["proposals"]))) for row in rows
@@ -118,7 +118,12 @@ def bring_up_to_date(store: Store) -> None:
     for rows in store.read_batches("ingest/older_passages"):  # a document has the language of its first passage
         firsts = [row for row in rows if row["document"] is not None]
         told = [{"id": row["document"], "language": language_of(row["text"]) or None} for row in firsts]
-        store.write(("ingest/document_languages", {"rows": told}), ("ingest/passage_words", {"rows": word_rows(rows)}))
+        said = [{"id": row["id"], "state": {"alike": alike_in(row["passage"], row["entities"])}} for row in rows]
+        store.write(
+            ("ingest/document_languages", {"rows": told}),
+            ("ingest/passage_words", {"rows": word_rows(rows)}),
+            ("ingest/passage_states", {"rows": said}),
+        )
     _define(store, {f"neo4j/schema/fulltext_{kind}": {} for kind in ("chunk_words", "chunk_exact")})
     store.define("neo4j/schema/await_indexes", seconds=_INDEX_SECONDS)
     store.write(set_state(format=FORMAT_VERSION))
@@ -159,7 +164,7 @@ def define_indexes(
     more: Sequence[str] = (),
     *,
     vectors: Sequence[str] = ("chunk", "fact", "entity", "element"),
-    words: Sequence[str] = ("chunk", "chunk_words", "chunk_exact", "entity", "entity_words"),
+    words: Sequence[str] = ("chunk", "chunk_words", "chunk_exact", "entity"),
 ) -> None:
     """The indexes that retrieval needs, online: of ``vectors``, and in full text of ``words``. ``more``: "community"
     and "page", where the graph has those."""

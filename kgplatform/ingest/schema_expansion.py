@@ -23,7 +23,7 @@ from typing import Any
 from kgplatform.extract.bound import KINDS, MODES, Mode, bound
 from kgplatform.extract.schema import Expansion, Schema, TypeKind
 from kgplatform.ingest.corrections import Corrections, Said, rewritten, said_by, without_label
-from kgplatform.ingest.write import proposal_of, proposed_type, rows_of
+from kgplatform.ingest.write import alike_in, proposal_of, proposed_type, rows_of
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches
 from kgplatform.records import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction, Proposal
@@ -189,6 +189,7 @@ def fill_in(store: Store, seed: Schema, schema: Schema) -> None:
 def _again(said: Said, bounded: Extraction, schema: Schema) -> Said:
     """What a passage says now that it is bounded again. Its atomic facts stay, and mention what is called so now."""
     before, rows = said.uncorrected, rows_of(said.passage, bounded, schema, said.title, said.written)
+    alike = alike_in(asdict(said.passage), rows.entities.values())
     rows.mentions |= {key: row for key, row in before.mentions.items() if key in rows.mentions}
     first = {id_: mention["names"][0] for (id_, _), mention in rows.mentions.items()}  # as the graph gives them
     rows.entities = {id_: {**without_label(row), "name": first[id_]} for id_, row in rows.entities.items()}
@@ -209,7 +210,7 @@ def _again(said: Said, bounded: Extraction, schema: Schema) -> Said:
             rows.mentions.setdefault((id_, said.passage.id), before.mentions[id_, said.passage.id])
             elements.add(id_)
         rows.atomic_facts[key] = {**fact, "elements": sorted(elements)}
-    return replace(said, uncorrected=rows)
+    return replace(said, uncorrected=rows, alike=alike)
 
 
 def _id_of(schema: Schema, mode: Mode) -> str:

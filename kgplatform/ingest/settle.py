@@ -9,7 +9,7 @@ Nothing else writes meanwhile: a pass is alone when it settles (``neo4j.passes``
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgplatform.concurrency.spans import Stopwatch
+from kgplatform.extract.aliases import PART
 from kgplatform.extract.schema import Schema
 from kgplatform.ingest.corrections import Corrections, correct_what_is_due
 from kgplatform.ingest.graph_state import (
@@ -35,15 +36,13 @@ from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches
 from kgplatform.records import Progress
 from kgplatform.resolution import (
-    Words,
+    Named,
     are_alike,
     best_name,
-    consonants_of,
-    counted_words,
+    found_by,
     may_be_one,
     settle_forms,
-    shortened,
-    words_of,
+    stem_of,
 )
 from kgplatform.settings import Settings
 from kgplatform.text import clipped, counted
@@ -213,11 +212,12 @@ def _name_some(store: Store, vectors: _Vectors, corrections: Corrections, rows: 
     renamed: list[Row] = []
     unembedded: dict[bool, list[Row]] = {True: [], False: []}
     for row in rows:
-        name, aliases = corrections.names(row["id"], dict(row["names"]), best_name)
-        is_new = name != row["name"]
-        if aliases or is_new or row["aliased"]:
+        forms = Counter(dict(row["names"]))
+        name, aliases = corrections.names(row["id"], forms, best_name)
+        is_new, stem = name != row["name"], stem_of(name, forms)
+        if aliases or is_new or row["aliased"] or stem != row["stem"]:
             stale = is_new and row["embedded"]
-            renamed.append({"id": row["id"], "name": name, "aliases": aliases or None, "stale": stale})
+            renamed.append({"id": row["id"], "name": name, "stem": stem, "aliases": aliases or None, "stale": stale})
         if is_new or not row["embedded"]:
             unembedded[row["isEntity"]].append({"id": row["id"], "name": name, "text": name})
     store.write_rows("ingest/element_names", renamed)
@@ -253,6 +253,8 @@ _CANDIDATES = 50
 """Nearest neighbours that are looked at; of the ten nearest, the index misses none then
 (docs/explanation/decisions.md)."""
 _IDS = 500
+Pair = tuple[str, str]
+"""The ids of two entities, the smaller first."""
 
 
 def join_likes(
@@ -264,57 +266,76 @@ def join_likes(
     progress: Progress,
     are_different: Callable[[str, str], bool],
 ) -> None:
-    """Join all key elements with new vectors with what is like them: entities whose cosine is at least ``same_as``,
-    others by a cosine of at least ``same_form``. ``dimension``: of the vectors. ``total``: how many are pending.
-    ``are_different``: of two entities, whether people told them apart.
+    """Join entities that passages say are one, and all key elements with new vectors with what is like them: entities
+    of like names whose cosine is at least ``same_as``, others by a cosine of at least ``same_form``. ``dimension``: of
+    the vectors. ``total``: how many are pending. ``are_different``: of two entities, whether people told them apart.
 
-    Looked at is what has a new vector (``joinDue``), whatever else the graph holds: entities with the same words, with
-    one word less or with the same consonants are looked up by properties, those with one word more in a full-text
-    index. A name that comes in many longer ones ("John") is joined with as many as their vectors allow, once, when it
-    is new or shown in another form; each of the longer ones only looks up the shorter.
+    Names are looked at where a vector is new (``joinDue``), whatever else the graph holds: entities with the same words
+    or consonants are looked up by properties. What passages say is looked at of all that is pending.
     """
     progress("finding similar names", 0, total)
-    (there,) = store.read("ingest/elements_there")
-    if there["plain"]:  # only plain ones take vectors to join, and an index
+    is_plain = store.read("ingest/elements_there")[0]["plain"]
+    if is_plain:  # only plain ones take vectors to join, and an index
         define_indexes(store, dimension, vectors=("entity", "element"), words=())
-    if there["joined"]:
-        define_indexes(store, dimension, vectors=(), words=["entity_words"])
     done = 0
     with closing(store.read_batches("ingest/unjoined_elements", _BATCH)) as found:
         for rows in found:
-            names = {row["id"]: words_of(row["key"]) for row in rows if row["isEntity"]}
-            pairs = like_names(store, names, beside_joined=there["joined"])
+            said, gone = _said_of([row for row in rows if row["isEntity"]], are_different)
+            due = [row for row in rows if row["due"]]
+            pairs = like_names(store, {row["id"]: (row["key"], row["type"]) for row in due if row["isEntity"]})
+            pairs += sorted(pair for pair, names in gone.items() if are_alike(*names))
+            store.write_rows("ingest/not_same", [{"one": a, "other": b} for a, b in sorted(gone)])
             likely = [{"one": one, "other": other} for one, other in pairs if not are_different(one, other)]
             store.write_rows("ingest/same_as", likely, threshold=same_as)
-            if there["plain"]:
-                _join_by_meaning(store, rows, same_form)
-            done += len(rows)
+            store.write_rows("ingest/said_same", [{"one": a, "other": b, "said": said[a, b]} for a, b in sorted(said)])
+            if is_plain:
+                _join_by_meaning(store, due, same_form)
+            done += len(due)
             progress("finding similar names", done, total)
 
 
-def like_names(store: Store, names: dict[str, Words], *, beside_joined: bool) -> list[tuple[str, str]]:
-    """Pairs of ids of entities whose names are alike, one of them in ``names``: sorted, the smaller id first.
+def _said_of(
+    rows: Sequence[Row], are_different: Callable[[str, str], bool]
+) -> tuple[dict[Pair, Row | None], dict[Pair, tuple[Named, Named]]]:
+    """The pairs that passages say are one, of which one is in ``rows``, with what says so; and those that none says are
+    one any more, with their names.
 
-    Longer names are looked up only ``beside_joined``, and only those whose likenesses are known: who is new and
-    longer finds the shorter.
+    To state it, one passage is enough. A part of a name is often one of many names, so that most passages with the part
+    must mean the same: the part decides, not the whole, for which only the score may be new (None).
     """
-    asked = [
-        {
-            "id": id_,
-            "names": [counted_words(each) for each in (words, *shortened(words))],
-            "consonants": consonants_of(words) or None,
-        }
-        for id_, words in names.items()
-        if words
-    ]
+    said: dict[Pair, Row | None] = {}
+    kept: dict[Pair, None] = {}
+    gone: dict[Pair, tuple[Named, Named]] = {}
+    for row in rows:
+        mine = row["key"], row["type"]
+        there = {_pair(row["id"], other): (mine, (key, kind)) for other, key, kind in row["joined"]}
+        told: dict[Pair, list[tuple[bool, str, str, int, int, str]]] = defaultdict(list)
+        for one, other, by, start, end, passage in row["said"]:
+            if are_different(one, other):
+                continue
+            told[_pair(one, other)].append((by == PART, by, passage, int(start), int(end), one))
+        for pair, every in told.items():
+            is_part, by, passage, start, end, part = min(every)
+            if is_part and part != row["id"]:
+                kept |= dict.fromkeys({pair} & there.keys())
+            elif not is_part or 2 * len(every) > row["passages"]:
+                said[pair] = {"by": by, "passage": passage, "start": start, "end": end}
+            elif pair in there:
+                gone[pair] = there[pair]
+        gone.update((pair, names) for pair, names in there.items() if pair not in told)
+    return {pair: None for pair in kept if pair not in gone} | said, gone
+
+
+def _pair(one: str, other: str) -> Pair:
+    return (one, other) if one < other else (other, one)
+
+
+def like_names(store: Store, names: dict[str, Named]) -> list[Pair]:
+    """Pairs of entities whose names are alike, one of them in ``names``, sorted."""
+    asked = [{"id": id_, **found_by(key)} for id_, (key, _) in names.items()]
     found = store.read("ingest/like_entities", rows=asked) if asked else []
-    if asked and beside_joined:
-        # A query of the full-text index; words are letters and digits, which quotes keep from being operators.
-        queries = {id_: (f"#{len(words) + 1}", *sorted(set(words))) for id_, words in names.items() if words}
-        longer = [{"id": id_, "query": " ".join(f'+"{word}"' for word in query)} for id_, query in queries.items()]
-        found += store.read("ingest/longer_names", rows=longer)
-    alike = (row for row in found if are_alike(names[row["id"]], words_of(row["key"])))
-    return sorted({(min(row["id"], row["other"]), max(row["id"], row["other"])) for row in alike})
+    alike = (row for row in found if are_alike(names[row["id"]], (row["key"], row["type"])))
+    return sorted({_pair(row["id"], row["other"]) for row in alike})
 
 
 def _join_by_meaning(store: Store, rows: Sequence[Row], threshold: float) -> None:

@@ -42,6 +42,7 @@ from kgplatform.ingest.write import (
     Rows,
     Sink,
     Writer,
+    alike_in,
     extraction_statements,
     has_usable_names,
     proposal_of,
@@ -341,6 +342,7 @@ class Reading:
             "malformedKinds": kinds,
             "malformedCounts": counts,
             "factsBy": by if by in ("llm", "local") or rows.atomic_facts else None,
+            "alike": alike_in({"text": passage.text, "start": passage.start}, rows.entities.values()),
         }
         return ReadPassage(passage.id, state, rows)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields
@@ -17,6 +17,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from kgplatform.concurrency.threads import NEVER
+from kgplatform.extract.aliases import aliases
 from kgplatform.extract.grounded_names import lacks_a_number, stated_place
 from kgplatform.extract.schema import Schema, fault_of_name
 from kgplatform.query import batches
@@ -289,6 +290,14 @@ def rows_of(passage: Passage, extraction: Extraction, schema: Schema, title: str
         _add_atomic_fact(rows, ids, passage, fact)
     rows.proposals = proposal_rows(passage.id, extraction.proposals)
     return rows
+
+
+def alike_in(passage: Mapping[str, Any], entities: Iterable[Row]) -> list[str] | None:
+    """What a passage (``text``, ``start``) says of two of its entities (``id``, ``name``, ``type``), as its node has
+    it: their ids, why, and its document's characters."""
+    found = aliases(passage["text"], {row["id"]: (row["name"], row["type"]) for row in entities})
+    start = passage["start"]
+    return [f"{one.one} {one.other} {one.by} {start + one.start} {start + one.end}" for one in found] or None
 
 
 def proposal_rows(passage: str, proposals: Iterable[Proposal]) -> dict[tuple[str, str, str], Row]:

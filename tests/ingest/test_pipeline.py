@@ -493,7 +493,7 @@ def test_a_later_format_is_refused(kg: KnowledgeGraph, tmp_path: Path) -> None:
     kg.ingest(put(tmp_path, FIELD), **OPTIONS)
     kg.cypher("MATCH (g:Graph) SET g.format = 99", write=True)
     for attempt in (kg.check_model, lambda: kg.ingest(tmp_path), kg.schema, lambda: kg.search("Field")):
-        with pytest.raises(StoreError, match=r"format 99.*reads 5.*Upgrade kgplatform"):
+        with pytest.raises(StoreError, match=r"format 99.*reads 6.*Upgrade kgplatform"):
             attempt()
 
 

@@ -31,7 +31,6 @@ from kgplatform.resolution import (
     groups,
     may_be_one,
     stem_of,
-    words_of,
 )
 from kgplatform.settings import load_settings
 
@@ -102,7 +101,9 @@ def test_any_history_ends_with_the_graph_of_what_is_left(
 
     def write(name: str, version: int) -> None:
         lines[name] = line(name, rng)
-        put(tmp_path, {name: f"Version {version} of {name}."})
+        one, other, *more = [each["name"] for each in lines[name]["entities"]] * 2
+        said = f"{one}, also known as {other}, met {more[0]}." if rng.random() < 0.6 else ""
+        put(tmp_path, {name: f"Version {version} of {name}. {said}"})
         put_jsonl(told, list(lines.values()))
 
     def step(version: int) -> None:
@@ -222,9 +223,20 @@ def rows(store: Store, statement: str) -> list[list[Any]]:
 
 def edges(store: Store) -> set[Edge]:
     """What says that elements belong together, with its score to three digits."""
-    likely = rows(store, "MATCH (a)-[s:SAME_AS]->(b) RETURN a.id, b.id, 'SAME_AS', s.score")
+    likely = rows(store, "MATCH (a)-[s:SAME_AS]->(b) RETURN a.id, b.id, s.by, s.score")
     forms = rows(store, "MATCH (a)-[f:FORM_OF]->(b) RETURN a.id, b.id, f.by, f.score")
     return {(one, other, by, f"{score:.3f}") for one, other, by, score in likely + forms}
+
+
+def said_by_passages(store: Store, passages: dict[str, int]) -> dict[tuple[str, str], str]:
+    """Pairs of entities and why they are one: any passage states it, or most that have a part of a name mean the whole.
+    ``passages``: how many name each."""
+    told: dict[tuple[str, str], list[tuple[bool, str, str, str]]] = {}
+    for line, passage in rows(store, "MATCH (c:Chunk) UNWIND c.alike AS line RETURN line, c.id"):
+        one, other, by, *_ = line.split()
+        told.setdefault((min(one, other), max(one, other)), []).append((by == "part", by, passage, one))
+    firsts = {pair: (len(every), *min(every)) for pair, every in told.items()}
+    return {pair: by for pair, (n, is_part, by, _, part) in firsts.items() if not is_part or 2 * n > passages[part]}
 
 
 def by_the_rule(store: Store) -> set[Edge]:
@@ -233,21 +245,25 @@ def by_the_rule(store: Store) -> set[Edge]:
     every = rows(
         store,
         "MATCH (k:KeyElement) RETURN k.id, k.key, k:Entity, k.name, coalesce(k.embedding, k.elementEmbedding), "
-        "COLLECT { MATCH (k)-[m:FROM_CHUNK]->() RETURN m.names }",
+        "COLLECT { MATCH (k)-[m:FROM_CHUNK]->() RETURN m.names }, k.type",
     )
+    said = said_by_passages(store, {row[0]: len(row[5]) for row in every})
     pairs: list[tuple[float, str, str]] = []
     found: set[Edge] = set()
     for one, other in combinations(sorted(every, key=lambda row: (row[2], row[0])), 2):
         score = round(float(np.dot(one[4], other[4])), 4)
         if one[2] and other[2]:
-            joined = score >= _SAME_AS and are_alike(words_of(one[1]), words_of(other[1]))
+            by = said.get((one[0], other[0]))
+            joined = by or (score >= _SAME_AS and are_alike((one[1], one[6]), (other[1], other[6])))
+            by = by or "name"
         else:
-            joined = score >= _SAME_FORM and may_be_one(one[1], other[1])
+            by, joined = "meaning", score >= _SAME_FORM and may_be_one(one[1], other[1])
             pairs += [(score, one[0], other[0])] if joined else []
-        found |= {(one[0], other[0], "SAME_AS", f"{score:.3f}")} if joined else set()
-    elements = {row[0]: KeyElement(stem_of(row[1]), row[2]) for row in every}
+        found |= {(one[0], other[0], by, f"{score:.3f}")} if joined else set()
+    forms_by_id = {row[0]: [form for names in row[5] for form in names] for row in every}
+    elements = {row[0]: KeyElement(stem_of(row[3], forms_by_id[row[0]]), row[2]) for row in every}
     shown = {row[0]: Shown(row[3], len(row[5])) for row in every}
-    for id_, _, _, name, _, mentions in every:
-        assert name == best_name(form for names in mentions for form in names)[0], id_
+    for id_, _, _, name, *_ in every:
+        assert name == best_name(forms_by_id[id_])[0], id_
     forms = [form for group in groups(elements, pairs) for form in forms_of(group, elements, shown)]
     return found | {(form.id, form.target, form.by, f"{form.score:.3f}") for form in forms}
