@@ -650,7 +650,8 @@ class KnowledgeGraph:
 
     @contextmanager
     def _correcting(self, progress: Progress) -> Iterator[Tools]:
-        self._need_documents()
+        if "schema" not in self.state():
+            raise coded(Code.EMPTY_GRAPH)
         with self._writing("correct", progress) as turn:
             yield self._tools(turn, LocalExtractor(), None, "flexible", progress)
 

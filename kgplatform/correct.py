@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from kgplatform.explore.info import DocumentInfo, named_documents
 from kgplatform.explore.look import Look
 from kgplatform.extract.schema import Schema
 from kgplatform.ingest.corrections import Correction as Correction
-from kgplatform.ingest.corrections import CorrectionKind, Named, correction_of
+from kgplatform.ingest.corrections import CorrectionKind, Corrections, Named, correction_of, mark_all
 from kgplatform.ingest.graph_state import define_keys
 from kgplatform.ingest.pipeline import remove_documents
 from kgplatform.ingest.schema_expansion import KnownGrowth
@@ -64,9 +64,9 @@ ACTIONS: dict[str, tuple[str, ...]] = {
 FORMAT, VERSION = "kgplatform-corrections", 1
 BY_HAND = "by_hand"
 """The metadata of a document that has a statement which somebody added: who that was."""
-_TYPED = re.compile(r"(.+?)\s*\(([^()]+)\)\s*\Z", re.S)
+_TYPED = re.compile(r"(.*\S) ?\(([^()]+)\)")
 _SHOWN = 3
-_CALLED_LIKE = 10
+_CALLED_LIKE, _LONGEST = 10, 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Duplicate:
 class Correct:
     """The corrections of one graph. ``writing`` opens a pass, with what that works with.
 
-    ``who``: who makes them.
+    ``who``: who makes them, by default the user of this computer.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Correct:
     ) -> None:
         self._store = store
         self._writing, self._documents = writing, documents
-        self.who = who or getpass.getuser()
+        self.who = who
 
     def all(self) -> tuple[Correction, ...]:
         """All corrections, in the order in which they were made; one that applies to no passage waits for one."""
@@ -110,10 +110,11 @@ class Correct:
 
     def merge(self, entity: str, into: str, *, why: str = "", progress: Progress = SILENT) -> Correction:
         """``entity`` is ``into``: everything that is said of the one is said of the other."""
-        one, other = self._entity(entity), self._entity(into)
+        one, other, name = self._entity(entity), self._entity(into), self._entity_row(into)["name"]
         if one.id == other.id:
             raise InputError(f"{one} and {other} are one entity already.")
-        return self._make("merge", f"{one} is {other}", {"entity": one, "into": other}, why, progress)
+        what = {"entity": one, "into": other, "name": name}
+        return self._make("merge", f"{one} is {other}", what, why, progress)
 
     def split(
         self, entity: str, name: str, documents: str | Sequence[str], *, why: str = "", progress: Progress = SILENT
@@ -125,9 +126,7 @@ class Correct:
         there = {row["id"] for row in self._store.read("ingest/passages_there", passages=wanted)}
         others = [each for each in wanted if each not in there]
         chosen = named_documents(others, self._documents()) if others or not there else []
-        titles = [each.title for each in chosen] + [f"passage {each}" for each in sorted(there)]
-        more = f" and {len(titles) - _SHOWN} more" if len(titles) > _SHOWN else ""
-        text = f"{one} in {', '.join(titles[:_SHOWN])}{more} is {called}"
+        text = f"{one} is {called} in some documents"  # which are not named: a part of the graph may lack them
         ids = sorted({*(each.id for each in chosen), *there})
         return self._make("split", text, {"entity": one, "name": called, "documents": ids}, why, progress)
 
@@ -167,7 +166,7 @@ class Correct:
 
     def drop(self, fact: str, *, why: str = "", progress: Progress = SILENT) -> Correction:
         """A fact is not so, wherever it is stated. ``fact``: the id of it, or its text."""
-        rows = self._store.read("correct/fact", fact=fact, text=tidy(fact))
+        rows = self._store.read("correct/fact", fact=fact) or self._store.read("correct/fact_by_text", text=tidy(fact))
         if not rows:
             raise InputError(f"No fact has the id or the text {fact[:100]!r}.")
         row = rows[0]
@@ -194,7 +193,7 @@ class Correct:
         key and its value. It is a document of its own, whose metadata ``by_hand`` has who added it."""
         one, other = self._named_or_new(subject), None if value else self._named_or_new(object)
         told = {"subject": self._first(one), "predicate": _name(predicate)}
-        told |= {"object": self._first(other)} if other else {"value": tidy(object)}
+        told |= {"object": self._first(other)} if other else {"value": _name(object)}
         text = f"{one.name} {tidy(predicate)}{':' if value else ''} {other.name if other else tidy(object)}"
         return self._make("add", text, told, why, progress)
 
@@ -208,6 +207,8 @@ class Correct:
         more = ("value",) if action == "add" else ()
         if strange := sorted(name for name, value in given.items() if value and name not in (*wanted, *more)):
             raise InputError(f"The correction {action} takes {listed(wanted)}, not {listed(strange)}.")
+        if any(len(value) > _LONGEST for value in given.values() if isinstance(value, str)):
+            raise InputError(f"The correction {action} takes names and facts of at most {_LONGEST:,} characters.")
         method = getattr(self, action.replace("-", "_"))
         made: Correction = method(**{k: v for k, v in given.items() if v}, why=why, progress=progress)
         return made
@@ -240,29 +241,32 @@ class Correct:
 
     def undo(self, correction: str, *, progress: Progress = SILENT) -> Correction:
         """Take a correction back, by its id: the graph is as if it had never been made."""
-        found = next((each for each in self.all() if each.id == correction), None)
+        kept = self.all()
+        found = next((each for each in kept if each.id == correction), None)
         if found is None:
             raise InputError(f"No correction has the id {correction[:100]!r}.")
         with self._writing(progress) as tools:
-            tools.store.write(("correct/forget", {"id": found.id, "entities": found.ids}))
-            if found.kind == "add":
-                passages = [
-                    row["id"] for row in self._store.read("explore/document_passages", documents=[found.document])
-                ]
+            if found.kind == "add":  # first, so that who is cut short can undo it again
+                asked = {"documents": [found.document]}
+                passages = [row["id"] for row in self._store.read("explore/document_passages", **asked)]
                 remove_documents(tools, [found.document], passages)
-            else:
-                settle(tools.store, tools.embedder, tools.settings, progress)
+            left = Corrections([each for each in kept if each.id != found.id], None)
+            touched = sorted({*found.ids, *left.renamed(Corrections(kept, None))})
+            tools.store.write(("correct/forget", {"id": found.id, "entities": touched}))
+            settle(tools.store, tools.embedder, tools.settings, progress)
         return found
 
     def take(self, corrections: Sequence[Correction], *, progress: Progress = SILENT) -> int:
-        """Make the corrections of another graph here, in their order; those that are here already stay. Returns how
-        many were new."""
-        known = {each.id for each in self.all()}
-        new = [each for each in corrections if each.id not in known]
+        """Make the corrections of another graph here, in the order in which they were made; those that are here already
+        stay. Returns how many were new."""
+        known = self.all()
+        new = [each for each in corrections if each.id not in {one.id for one in known}]
         with self._writing(progress) as tools:
             define_keys(tools.store)
             for each in new:
                 self._keep(tools, each)
+            if known and new and min(each.at for each in new) < max(each.at for each in known):
+                mark_all(tools.store)
             settle(tools.store, tools.embedder, tools.settings, progress)
         return len(new)
 
@@ -270,25 +274,29 @@ class Correct:
         self, kind: CorrectionKind, text: str, what: Mapping[str, Any], why: str, progress: Progress
     ) -> Correction:
         plain = {key: [each.name, each.type] if isinstance(each, Named) else each for key, each in what.items()}
-        id_ = _id_of(kind, plain)
-        at = datetime.now(timezone.utc).isoformat(timespec="microseconds")
-        self.take([Correction(id_, kind, plain, text, self.who, at, tidy(why))], progress=progress)
+        id_, kept = _id_of(kind, plain), self.all()
+        if any(each.id == id_ for each in kept):  # again, after others: it is the last now
+            self.undo(id_, progress=progress)
+        last = max(
+            (datetime.fromisoformat(each.at) for each in kept), default=datetime.min.replace(tzinfo=timezone.utc)
+        )
+        at = max(datetime.now(timezone.utc), last + timedelta(microseconds=1)).isoformat(timespec="microseconds")
+        self.take([Correction(id_, kind, plain, text, self.who or _user(), at, tidy(why))], progress=progress)
         return next(each for each in self.all() if each.id == id_)
 
     def _keep(self, tools: Tools, made: Correction) -> None:
         """Write a correction, and mark what is to be corrected by it."""
         node: Row = {"name": made.text, "what": json.dumps(made.what, ensure_ascii=False), "kind": made.kind}
         node |= {"who": made.who, "at": made.at, "why": made.why or None}
-        given = {"entities": made.ids, "different": made.kind == "different"}
         tools.store.write(
-            ("correct/keep", {"id": made.id, "properties": node, **given}),
-            *([("correct/mark_facts", _facts_of(made))] if made.kind == "drop" else ()),
+            ("correct/keep", {"id": made.id, "properties": node}),
+            *made.marks(),
             *(_stated(tools, made) if made.kind == "add" else ()),
         )
 
     def _entity_row(self, named: str) -> Row:
         """The entity that ``named`` means. Raises ``InputError`` if none is, or several."""
-        name, type_ = found.groups() if (found := _TYPED.match(named)) else (named, None)
+        name, type_ = found.groups() if (found := _TYPED.fullmatch(tidy(named))) else (named, None)
         key, bare = normalise_name(named), normalise_name(name)
         rows = self._store.read("correct/entities", ids=[named], key=key, bare=bare, type=type_)
         if not rows:  # an alias, or what is called like it
@@ -317,7 +325,7 @@ class Correct:
         return named
 
     def _named_or_new(self, named: str) -> Named:
-        name, type_ = found.groups() if (found := _TYPED.match(named)) else (named, None)
+        name, type_ = found.groups() if (found := _TYPED.fullmatch(tidy(named))) else (named, None)
         try:
             return self._entity(named)
         except InputError:
@@ -342,10 +350,12 @@ def _tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _facts_of(made: Correction) -> Row:
-    """What finds the facts that a correction drops."""
-    subject = made.named("subject").id if "subject" in made.what else None
-    return {"text": made.what.get("text"), "subject": subject, "predicate": made.what.get("predicate")}
+def _user() -> str:
+    """Who works on this computer."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # in a container that has no name for its user
+        return "somebody"
 
 
 def _name(given: str) -> str:
@@ -395,4 +405,4 @@ def _stated(tools: Tools, made: Correction) -> Iterator[tuple[str, dict[str, Any
     state = {"id": passage.id, "state": {**read.state, "factsBy": "hand"}}
     yield from document_statements([(document, passages)])
     yield from update_statements((), [document])
-    yield from extraction_statements(read.rows, [state], read=[passage.id], correct=True)
+    yield from extraction_statements(read.rows, [state], read=[passage.id], correct=[passage.id])

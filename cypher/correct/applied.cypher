@@ -4,6 +4,7 @@
 UNWIND $rows AS row
 MATCH (c:Chunk {id: row.passage})
 FOREACH (old IN COLLECT { MATCH (:Correction)-[r:CORRECTS]->(c) RETURN r } | DELETE old)
+REMOVE c:CorrectDue
 WITH c, row
 UNWIND row.corrections AS id
 MATCH (x:Correction {id: id})

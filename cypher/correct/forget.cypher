@@ -2,13 +2,11 @@
 // mode: write
 // param $id: string: its id
 // param $entities: list<string>: entity ids
-MATCH (g:Graph {id: 'graph'})
-SET g.correctDue = true
-WITH g
-MATCH (x:Correction {id: $id})
-FOREACH (c IN COLLECT { MATCH (x)-[:CORRECTS]->(c:Chunk) RETURN c } | SET c.correctDue = true)
-DETACH DELETE x
-WITH g
+CALL () {
+  MATCH (x:Correction {id: $id})
+  FOREACH (c IN COLLECT { MATCH (x)-[:CORRECTS]->(c:Chunk) RETURN c } | SET c:CorrectDue)
+  DETACH DELETE x
+}
 UNWIND $entities AS id
 MATCH (e:Entity {id: id})
 SET e:Pending,

@@ -1,16 +1,7 @@
-// A mark on the passages that state a fact: in these words, or of this entity by this predicate.
+// A mark on the passages that state something of an entity by a predicate.
 // mode: write
-// param $text: string: of an atomic fact; null for others
-// param $subject: string: entity id; null for an atomic fact
-// param $predicate: string: of a triple or an attribute; null for an atomic fact
-CALL () {
-  MATCH (f:Fact)
-  WHERE $text IS NOT NULL AND f.text = $text
-  RETURN f
-UNION
-  MATCH (:Entity {id: $subject})<-[:SUBJECT]-(f:Fact)
-  WHERE f.predicate = $predicate
-  RETURN f
-}
-MATCH (f)-[:FROM_CHUNK]->(c:Chunk)
-SET c.correctDue = true
+// param $subject: string: entity id
+// param $predicate: string: of a triple or an attribute
+MATCH (:Entity {id: $subject})<-[:SUBJECT]-(f:Fact)-[:FROM_CHUNK]->(c:Chunk)
+WHERE f.predicate = $predicate
+SET c:CorrectDue

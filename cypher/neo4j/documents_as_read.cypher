@@ -11,10 +11,12 @@ CALL (d) {
          collect(DISTINCT [c.state, c.factsBy]) AS states,
          [sum(c.kept), sum(c.found), sum(c.offSchema), sum(c.mapped), sum(c.unnamed)] AS sums
 }
+WITH id, d, passages, states, sums, statements, COLLECT {
+  MATCH (d)<-[:FROM_DOCUMENT]-(:Chunk)<-[:CORRECTS]-(x:Correction)
+  RETURN DISTINCT x.id AS correction
+  ORDER BY correction
+} AS corrections
 RETURN id, [key IN keys(d) WHERE NOT key IN ['id', 'addedAt'] | [key, d[key]]] AS properties, passages,
-       [states, sums, COUNT { (:Page {question: ''})-[:PAGE_OF]->(d) }, COLLECT {
-         MATCH (d)<-[:FROM_DOCUMENT]-(:Chunk)<-[:CORRECTS]-(x:Correction)
-         RETURN DISTINCT x.id AS correction
-         ORDER BY correction
-       }] AS counts, statements
+       [states, sums, COUNT { (:Page {question: ''})-[:PAGE_OF]->(d) }]
+         + CASE WHEN corrections = [] THEN [] ELSE [corrections] END AS counts, statements
 ORDER BY id

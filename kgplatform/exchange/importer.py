@@ -54,6 +54,7 @@ from kgplatform.exchange.elements import (
 from kgplatform.explore.info import GraphSchema
 from kgplatform.extract.schema import reserved
 from kgplatform.ingest.bulk import NODES, RELATIONSHIPS
+from kgplatform.ingest.corrections import correction_of, is_kept_form, mark_all
 from kgplatform.ingest.graph_state import (
     FORMAT_VERSION,
     define_indexes,
@@ -263,6 +264,7 @@ def _finish(
             store.write(
                 ("ingest/recount_statements", {"passages": passages}), ("exchange/recount_weights", {"facts": facts})
             )
+        mark_all(store)
         store.write(("exchange/unmark", {}))
         # Nodes that are not settled yet are marked as such: the next ingest, or the same import, continues with them.
         done = settle(store, embedder(), settings, progress)
@@ -274,7 +276,7 @@ def _finish(
     progress("indexes", 1, 1)
     row = _node_rows(store, [graph])[0]
     store.write(("exchange/replace_graph_state", {"labels": row["labels"], "properties": row["properties"]}))
-    if not any(store.read("ingest/pending_counts")[0].values()):
+    if not (any(store.read("ingest/pending_counts")[0].values()) or store.read("correct/due")):
         return ()
     # A part of a graph, or half of an ingest. Of a part the schema has grown less.
     if (known := GraphSchema.of(graph.properties)) is not None:
@@ -579,12 +581,24 @@ def _fault_of_node(node: Node) -> str | None:
         return "has an id that cannot be used"
     if fault := _fault_of_types(kinds[0], node.properties):
         return fault
+    if "Correction" in node.labels and not _is_correction(node):
+        return "is no correction that can be used"
+    if "uncorrected" in node.properties and not is_kept_form(node.properties["uncorrected"]):
+        return "has something uncorrected that cannot be used"
     vectors = [node.properties[name] for name in _VECTORS if name in node.properties]
     if not all(isinstance(each, list) and set(map(type, each)) == {float} for each in vectors):
         return "has a vector that is not a list of numbers"
     if not all(abs(each) <= _LARGEST for each in chain.from_iterable(vectors)):
         return "has a vector with a number that is too large"
     return None
+
+
+def _is_correction(node: Node) -> bool:
+    try:
+        correction_of({"id": node.id, **node.properties})
+    except InputError:
+        return False
+    return True
 
 
 def _types() -> dict[str, dict[str, str]]:

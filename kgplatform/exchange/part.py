@@ -15,6 +15,7 @@ from typing import Any
 
 from kgplatform.exchange.elements import GRAPH_ID, Element, Node, Relationship, compact, for_file
 from kgplatform.extract.schema import Schema
+from kgplatform.ingest.corrections import Named
 from kgplatform.ingest.graph_state import graph_state
 from kgplatform.ingest.schema_expansion import KnownGrowth
 from kgplatform.neo4j.store import Row, Store
@@ -51,8 +52,9 @@ def part_elements(store: Store, documents: Collection[str]) -> Iterator[Element]
     while some := list(islice(ids, _NODES)):
         rows = store.read("exchange/part_nodes", elements=[where[id_] for id_ in some])
         for row in sorted(rows, key=lambda row: str(row["id"])):
-            yield _node(row, grown)
-            yield from _relationships(row, where)
+            if "Correction" not in row["labels"] or _is_of_part(row["properties"], where):
+                yield _node(row, grown)
+                yield from _relationships(row, where)
 
 
 def _grown(store: Store, state: Row, documents: Collection[str]) -> tuple[Schema | None, str]:
@@ -61,6 +63,17 @@ def _grown(store: Store, state: Row, documents: Collection[str]) -> tuple[Schema
         return None, ""
     growth = KnownGrowth(store, Schema.from_dict(json.loads(state["schema"])), only=documents)
     return growth.schema, growth.kept
+
+
+def _is_of_part(correction: Row, where: Collection[str]) -> bool:
+    """Whether a correction is about this part; it keeps what is of the part alone."""
+    what = json.loads(correction["what"])
+    if correction["kind"] == "different":
+        return all(Named.of(what[key]).id in where for key in ("entity", "other"))
+    if "documents" in what:
+        correction["what"] = json.dumps(what | {"documents": [id_ for id_ in what["documents"] if id_ in where]})
+    correction.pop("why", None)
+    return True
 
 
 def _node(row: Row, schema: Schema | None) -> Node:

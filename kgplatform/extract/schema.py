@@ -357,7 +357,7 @@ RELATED_TO = "RELATED_TO"
 
 _LABELS = (
     *("Document", "Chunk", "Fact", "Entity", "KeyElement", "Attribute", "Keyword", "Community", "Page"),
-    *("ProposedType", "Correction", "Run", "Step", "Graph", "Pending", "ServerJob", "WritePass"),
+    *("ProposedType", "Correction", "Run", "Step", "Graph", "Pending", "CorrectDue", "ServerJob", "WritePass"),
 )
 _RELATIONSHIPS = (
     *("FROM_DOCUMENT", "NEXT_CHUNK", "FROM_CHUNK", "SUBJECT", "OBJECT", "VALUE", "MENTIONS", "HAS_ATTRIBUTE"),

@@ -243,14 +243,16 @@ def _given(document: Document, metadata: Mapping[str, MetadataValue | None]) -> 
 def describe(store: Store, documents: Sequence[str], metadata: Mapping[str, MetadataValue | None]) -> None:
     """Give documents (ids) ``metadata`` as an ingest of them would; None takes a name away. Raises ``InputError`` for a
     name that a document has from its own text, or from a file beside it: that is what would count."""
-    described = []
+    described, again = [], list[str]()
     for id_, known in _known(store, documents).items():
         own = {name: value for name, value in known.metadata.items() if known.given.get(name) != value}
         if taken := sorted(own.keys() & metadata.keys()):
             raise InputError(f'The document "{known.title}" says {taken[0]} itself. Change it there, and ingest it.')
         document = Document(id_, known.title, "", "", "", "", metadata=own, modified=known.modified)
         described.append(_given(document, {**known.given, **metadata}))
-    store.write(*update_statements((), described))
+        if written_on(known.metadata) != written_on(described[-1].metadata):  # by which "last year" is read
+            again += known.states
+    store.write(*update_statements(again, described))
 
 
 def _compared(document: Document, passages: Sequence[Passage], known: _Known | None, *, reread: bool) -> Compared:

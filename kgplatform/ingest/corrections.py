@@ -5,8 +5,8 @@ its own. So the graph is what passages say, each corrected by all corrections in
 passage keeps what it said before (``uncorrected``) while any of them applies to it (``CORRECTS``), and undoing one is
 correcting its passages anew by the others. A correction that applies to no passage waits for one.
 
-Whatever else writes what a passage says writes it uncorrected and leaves a mark, ``correctDue``; before anything is
-settled, what has that mark is corrected. So a run that dies goes on where it stopped.
+Whatever else writes what a passage says writes it uncorrected and leaves a mark, the label ``CorrectDue``; before
+anything is settled, what has that mark is corrected. So a run that dies goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field, fields
-from functools import partial
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime, timedelta
+from typing import Any, Literal
 
 from kgplatform.errors import InputError
 from kgplatform.extract.schema import Expansion, Schema
 from kgplatform.ingest.graph_state import graph_state
-from kgplatform.ingest.write import Rows, Statement, ordered, statements_of
+from kgplatform.ingest.write import Rows, Statement, has_usable_names, ordered, statements_of
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches
 from kgplatform.records import Passage, Progress, metadata_of, written_on
@@ -31,7 +31,6 @@ from kgplatform.text import node_id, normalise_name
 from kgplatform.text.matching import find_names
 
 CorrectionKind = Literal["merge", "split", "rename", "type", "alias", "no alias", "different", "drop", "add"]
-KINDS: tuple[CorrectionKind, ...] = get_args(CorrectionKind)
 _AT_ONCE = 200
 """Passages that are corrected in one transaction."""
 
@@ -89,8 +88,10 @@ class Correction:
     @property
     def ids(self) -> list[str]:
         """The entities in whose passages it may find something to do, and whose names it may change."""
-        if self.kind in ("drop", "add"):
+        if self.kind == "add" or "text" in self.what:
             return []
+        if self.kind == "drop":
+            return [self.named("subject").id]
         other = self.named("other") if self.kind == "different" else self.result
         return [self.named("entity").id, other.id]
 
@@ -99,20 +100,61 @@ class Correction:
         """The id of the document that says what was added."""
         return node_id("document", f"correction:{self.id}")
 
+    def marks(self) -> list[Statement]:
+        """The statements that mark the passages which it may apply to, and the entities that it is about."""
+        if self.kind == "add":
+            return []
+        if "text" in self.what:
+            return [("correct/mark_text", {"text": self.what["text"]})]
+        if self.kind == "drop":
+            return [("correct/mark_facts", {"subject": self.ids[0], "predicate": self.what["predicate"]})]
+        return [("correct/mark_entities", {"entities": self.ids, "different": self.kind == "different"})]
+
+
+_NEEDS: dict[str, tuple[frozenset[str], ...]] = {
+    "merge": (frozenset({"entity", "into", "name"}),),
+    "split": (frozenset({"entity", "name", "documents"}),),
+    "rename": (frozenset({"entity", "name"}),),
+    "type": (frozenset({"entity", "type"}),),
+    "alias": (frozenset({"entity", "name"}),),
+    "no alias": (frozenset({"entity", "name"}),),
+    "different": (frozenset({"entity", "other"}),),
+    "drop": tuple(map(frozenset, ({"text"}, {"subject", "predicate", "value"}, {"subject", "predicate", "object"}))),
+    "add": tuple(map(frozenset, ({"subject", "predicate", "value"}, {"subject", "predicate", "object"}))),
+}
+_LONGEST = 20_000
+"""Characters of one text in a correction."""
+
 
 def correction_of(row: Mapping[str, Any]) -> Correction:
     """That of a node's properties. Raises ``InputError`` for what is none: a file may come from anybody."""
+
+    def is_text(value: object) -> bool:
+        return isinstance(value, str) and len(value) <= _LONGEST
+
+    def is_entity(value: object) -> bool:
+        if not isinstance(value, list) or len(value) != 2 or not has_usable_names(str(value[0])):
+            return False
+        return is_text(value[0]) and (value[1] is None or is_text(value[1]))
+
     try:
         what = row["what"] if isinstance(row["what"], dict) else json.loads(row["what"])
-        told = (row["name"], row["who"], row["at"], row.get("why") or "", row.get("passages", 0))
-        found = Correction(row["id"], row["kind"], what, *told)
-        usable = found.kind in KINDS and len(found.ids) in (0, 2)
-        Corrections((found,), None)
-    except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
-        raise InputError(f"{row.get('name') or 'A node'} is no correction that can be used.") from error
-    if not usable:
-        raise InputError(f"{found.text} is of a kind that does not exist: {found.kind}.")
-    return found
+        texts = [row["id"], row["name"], row["who"], row["at"], row.get("why") or ""]
+        is_usable = what.keys() in _NEEDS[row["kind"]] and all(map(is_text, texts))
+        for key, value in what.items():
+            if key in ("entity", "into", "other", "subject") or (key == "object" and row["kind"] in ("drop", "add")):
+                is_usable &= is_entity(value)
+            elif key == "documents":
+                is_usable &= isinstance(value, list) and all(map(is_text, value))
+            else:
+                is_usable &= is_text(value) and has_usable_names(value) | (key in ("text", "value"))
+        is_usable &= datetime.fromisoformat(row["at"]).utcoffset() == timedelta(0) and row["at"].endswith("+00:00")
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
+        raise InputError(f"{str(row.get('name'))[:80]!r} is no correction that can be used.") from error
+    if not is_usable:
+        raise InputError(f"{str(row['name'])[:80]!r} is no correction that can be used.")
+    told = (row["name"], row["who"], row["at"], row.get("why") or "", row.get("passages", 0))
+    return Correction(row["id"], row["kind"], what, *told)
 
 
 @dataclass(slots=True)
@@ -132,6 +174,18 @@ def grown_schema(store: Store) -> Schema | None:
     return Schema.from_dict(json.loads(state["schema"])).with_expansions(added)
 
 
+@dataclass(frozen=True, slots=True)
+class _Move:
+    """What was ``old`` becomes ``new``: in these documents or passages alone (``within``), or what is so called
+    (``form``). It applies also where a passage names ``also``."""
+
+    old: str
+    new: Row
+    within: frozenset[str] | None = None
+    form: str | None = None
+    also: str | None = None
+
+
 class Corrections:
     """All corrections of a graph, in order. ``schema`` says which label an entity of another type gets."""
 
@@ -140,15 +194,49 @@ class Corrections:
         self._schema = schema
         self._shown: dict[str, _Shown] = defaultdict(_Shown)
         self._different: set[frozenset[str]] = set()
-        self._steps: list[tuple[Correction, Callable[[Rows, Passage], bool]]] = []
+        self._moves: dict[str, _Move] = {}
         for each in kept:
-            self._steps.append((each, _STEPS[each.kind](self, each)))
+            if each.kind == "different":
+                self._different.add(frozenset(each.ids))
+            elif each.kind not in ("drop", "add"):
+                self._moves[each.id] = self._move_of(each)
+        self._ids = {id_ for each in kept for id_ in each.ids}
+        self._texts = {each.what["text"] for each in kept if "text" in each.what}
 
     @classmethod
     def of(cls, store: Store, schema: Schema | None = None) -> Corrections:
         """Those of the graph. ``schema``: what that is to become, with what it has grown by."""
         rows = store.read("correct/corrections")
         return cls([correction_of(row) for row in rows], schema or grown_schema(store))
+
+    def _move_of(self, each: Correction) -> _Move:
+        """What ``each`` does to passages; what entities are called follows it."""
+        entity, result = each.named("entity"), each.result
+        if each.kind == "alias":  # what is so called becomes the entity
+            self._take_over(result.id, entity.id)
+            self._shown[entity.id].aliases.add(result.name)
+            return _Move(result.id, _row(entity), also=entity.id)
+        if each.kind == "no alias":
+            if (shown := self._shown.get(entity.id)) is not None:
+                shown.aliases.discard(result.name)
+            return _Move(entity.id, _row(result), form=normalise_name(result.name), also=entity.id)
+        if each.kind == "split":
+            self._shown[result.id].name = result.name
+            return _Move(entity.id, _row(result), within=frozenset(each.what["documents"]))
+        shown = self._shown.get(entity.id)
+        self._take_over(entity.id, result.id)
+        if each.kind == "rename":
+            self._shown[result.id].name = result.name
+        elif each.kind == "merge":
+            self._shown[result.id].name = self._shown[result.id].name or each.what["name"]
+        elif each.kind == "type" and shown is not None:
+            self._shown[result.id].name = shown.name
+        return _Move(entity.id, _row(result))
+
+    def _take_over(self, old: str, new: str) -> None:
+        """The entity ``new`` is also called what ``old`` was called by hand."""
+        if old != new and (before := self._shown.pop(old, None)) is not None:
+            self._shown[new].aliases |= before.aliases | ({before.name} if before.name else set())
 
     def names(self, id_: str, forms: Mapping[str, int], best: Callable[[Mapping[str, int]], Any]) -> Any:
         """The name and the aliases of an entity that passages call by ``forms``: by hand, else the ``best``."""
@@ -158,124 +246,85 @@ class Corrections:
         name = shown.name or best(forms)[0]
         return name, sorted({*forms, *shown.aliases} - {name})
 
+    def renamed(self, before: Corrections) -> list[str]:
+        """The entities that are called otherwise by hand than with the corrections ``before``."""
+        nothing = _Shown()
+        every = self._shown.keys() | before._shown.keys()
+        return sorted(id_ for id_ in every if self._shown.get(id_, nothing) != before._shown.get(id_, nothing))
+
     def are_different(self, one: str, other: str) -> bool:
         """Whether two entities were told apart."""
         return frozenset((one, other)) in self._different
 
-    def corrected(self, said: Rows, passage: Passage) -> tuple[Rows, list[str]]:
-        """What ``passage`` says with all corrections, and the ids of those that apply to it."""
-        rows, found = said, list[str]()
-        for each, applies in self._steps:
-            if not found:
+    def may_touch(self, rows: Rows) -> bool:
+        """Whether what some passages say may be corrected."""
+        return any(id_ in self._ids for id_, _ in rows.mentions) or (
+            bool(self._texts) and any(row["text"] in self._texts for row in rows.atomic_facts.values())
+        )
+
+    def corrected(self, said: Rows, passage: Passage) -> tuple[Rows, list[str], dict[str, str]]:
+        """What ``passage`` says with all corrections, the ids of those that apply to it, and which entities are others
+        by them."""
+        rows, found, moved = said, list[str](), dict[str, str]()
+        for each in self.kept:
+            if each.kind == "add":
+                applies = passage.document_id == each.document
+            elif "text" in each.what:
+                applies = any(row["text"] == each.what["text"] for row in rows.atomic_facts.values())
+            else:
+                applies = any((id_, passage.id) in rows.mentions for id_ in each.ids)
+            if not applies:
+                continue
+            if rows is said and each.kind not in ("add", "different"):
                 rows = deepcopy(said)
-            if applies(rows, passage):
+            if each.id in self._moves:
+                applies = _moved(rows, passage, self._moves[each.id], moved)
+            elif each.kind == "drop":
+                applies = _drop(rows, each)
+            if applies:
                 found.append(each.id)
-        return (rows, found) if found else (said, found)
+        return rows, found, moved
 
-    def _row(self, named: Named) -> Row:
-        key = normalise_name(named.name)
-        return {"id": named.id, "name": named.name, "key": key, **found_by(key), "type": named.type}
-
-    def labelled(self, rows: Rows) -> Rows:
-        """``rows`` with what the schema says of entities' types, which is not kept: it may be another later."""
-        for row in rows.entities.values():
+    def labelled(self, entities: Iterable[Row]) -> dict[str, Row]:
+        """Rows of entities with what the schema says of their types, which is not kept: it may be another later."""
+        found = {}
+        for row in entities:
             label = self._schema.label_of(row["type"]) if self._schema is not None else None
-            row.update(labels=[label] if label else [], inSchema=label is not None)
-        return rows
-
-    def _takes_over(self, old: str, new: str, name: str | None = None) -> None:
-        """The entity ``new`` has what ``old`` was called by hand, and ``name``."""
-        if old != new and (before := self._shown.pop(old, None)) is not None:
-            self._shown[new].aliases |= before.aliases | ({before.name} if before.name else set())
-        if name is not None:
-            self._shown[new].name = name
-
-    def _moved(self, each: Correction, to: Named, name: str | None = None) -> Callable[[Rows, Passage], bool]:
-        entity = each.named("entity")
-        self._takes_over(entity.id, to.id, name)
-        return partial(_move, old=entity.id, new=self._row(to))
-
-    def _merge(self, each: Correction) -> Callable[[Rows, Passage], bool]:
-        return self._moved(each, each.named("into"))
-
-    def _rename(self, each: Correction) -> Callable[[Rows, Passage], bool]:
-        return self._moved(each, each.result, each.result.name)
-
-    def _type(self, each: Correction) -> Callable[[Rows, Passage], bool]:
-        shown = self._shown.get(each.named("entity").id)
-        return self._moved(each, each.result, shown.name if shown else None)
-
-    def _split(self, each: Correction) -> Callable[[Rows, Passage], bool]:
-        self._shown[each.result.id].name = each.result.name
-        within = frozenset(each.what["documents"])
-        return partial(_move, old=each.named("entity").id, new=self._row(each.result), within=within)
-
-    def _alias(self, each: Correction) -> Callable[[Rows, Passage], bool]:
-        entity, other = each.named("entity"), each.result
-        self._takes_over(other.id, entity.id)
-        self._shown[entity.id].aliases.add(other.name)
-        moved = partial(_move, old=other.id, new=self._row(entity))
-        return lambda rows, passage: moved(rows, passage) or (entity.id, passage.id) in rows.mentions
-
-    def _no_alias(self, each: Correction) -> Callable[[Rows, Passage], bool]:
-        entity, to = each.named("entity"), each.result
-        if (shown := self._shown.get(entity.id)) is not None:
-            shown.aliases.discard(to.name)
-        return partial(_move, old=entity.id, new=self._row(to), form=normalise_name(to.name))
-
-    def _tell_apart(self, each: Correction) -> Callable[[Rows, Passage], bool]:
-        ids = frozenset(each.ids)
-        self._different.add(ids)
-        return lambda rows, passage: any((id_, passage.id) in rows.mentions for id_ in ids)
-
-    def _add(self, each: Correction) -> Callable[[Rows, Passage], bool]:
-        return lambda rows, passage: passage.document_id == each.document
-
-    def _drop(self, each: Correction) -> Callable[[Rows, Passage], bool]:
-        what = each.what
-        if "text" in what:
-            return partial(_drop, kind="atomic_facts", what={"text": what["text"]})
-        told = {"subjectId": each.named("subject").id, "predicate": what["predicate"]}
-        if "value" in what:
-            return partial(_drop, kind="attributes", what=told | {"value": what["value"]})
-        return partial(_drop, kind="triples", what=told | {"objectId": each.named("object").id})
+            found[row["id"]] = {**row, "labels": [label] if label else [], "inSchema": label is not None}
+        return found
 
 
-_STEPS: dict[CorrectionKind, Callable[[Corrections, Correction], Callable[[Rows, Passage], bool]]] = {
-    "merge": Corrections._merge,
-    "split": Corrections._split,
-    "rename": Corrections._rename,
-    "type": Corrections._type,
-    "alias": Corrections._alias,
-    "no alias": Corrections._no_alias,
-    "different": Corrections._tell_apart,
-    "drop": Corrections._drop,
-    "add": Corrections._add,
-}
-"""How each kind changes rows, in place, and says whether it applies to them. What was added is a document."""
+def _row(named: Named) -> Row:
+    key = normalise_name(named.name)
+    return {"id": named.id, "name": named.name, "key": key, **found_by(key), "type": named.type}
 
 
-def _drop(rows: Rows, passage: Passage, kind: str, what: Mapping[str, Any]) -> bool:
-    """Take away the statements that have these values."""
-    kept = getattr(rows, kind)
-    gone = [key for key, row in kept.items() if all(row[name] == value for name, value in what.items())]
+def _drop(rows: Rows, each: Correction) -> bool:
+    """Take away the statements that are not so; whether there were any."""
+    what = each.what
+    if "text" in what:
+        kept, wanted = rows.atomic_facts, {"text": what["text"]}
+    else:
+        kept = rows.attributes if "value" in what else rows.triples
+        wanted = {"subjectId": each.named("subject").id, "predicate": what["predicate"]}
+        wanted |= {"value": what["value"]} if "value" in what else {"objectId": each.named("object").id}
+    gone = [key for key, row in kept.items() if all(row[name] == value for name, value in wanted.items())]
     for key in gone:
         del kept[key]
     return bool(gone)
 
 
-def _move(
-    rows: Rows, passage: Passage, old: str, new: Row, within: frozenset[str] | None = None, form: str | None = None
-) -> bool:
-    """Make ``new`` of what the passage says of the entity ``old``: where it is one of these documents or passages, and
-    of what is so called. Whether there was anything; nothing is to do where the two are one node."""
+def _moved(rows: Rows, passage: Passage, move: _Move, moved: dict[str, str]) -> bool:
+    """Move in ``rows``, and note it in ``moved`` where nothing is left; whether the correction applies."""
+    old, new = move.old, move.new
     mention = rows.mentions.get((old, passage.id))
-    is_meant = within is None or not within.isdisjoint((passage.id, passage.document_id))
+    applies = (move.also, passage.id) in rows.mentions
+    is_meant = move.within is None or not move.within.isdisjoint((passage.id, passage.document_id))
     if mention is None or old not in rows.entities or not is_meant:
-        return False
-    names = [name for name in mention["names"] if form is None or normalise_name(name) == form]
+        return applies
+    names = [name for name in mention["names"] if move.form is None or normalise_name(name) == move.form]
     if not names or old == new["id"]:
-        return bool(names)
+        return applies or bool(names)
     left = [name for name in mention["names"] if name not in names]
     rows.entities.setdefault(new["id"], dict(new))
     there = rows.mentions.get((new["id"], passage.id))
@@ -284,13 +333,15 @@ def _move(
         _mention(rows, passage, old, left)
     else:
         del rows.mentions[old, passage.id], rows.entities[old]
+        moved.update({one: new["id"] for one, other in moved.items() if other == old} | {old: new["id"]})
+        moved.pop(new["id"], None)
         for fact in rows.atomic_facts.values():
             fact["elements"] = sorted({new["id"] if each == old else each for each in fact["elements"]})
     for kind, ends in (("triples", ("subject", "object")), ("attributes", ("subject",))):
         found = {}
         for row in getattr(rows, kind).values():
             for end in ends:
-                if row[f"{end}Id"] == old and (not left or normalise_name(row[end]) == form):
+                if row[f"{end}Id"] == old and (not left or normalise_name(row[end]) == move.form):
                     row[f"{end}Id"] = new["id"]
             found[_identify(kind, row), passage.id] = row
         setattr(rows, kind, found)
@@ -361,17 +412,8 @@ def said_by(store: Store, passages: Sequence[str]) -> list[Said]:
                 getattr(now, kind)[each["id"], passage.id] = {**each.pop("at"), **each, **place}
         kept = json.loads(row["uncorrected"]) if row["uncorrected"] else None
         uncorrected, alike = (now, row["alike"]) if kept is None else (_kept(kept, row["title"]), kept["alike"])
-        found.append(
-            Said(
-                passage,
-                row["title"],
-                written_on(metadata_of(row["properties"])),
-                now,
-                uncorrected,
-                alike,
-                frozenset(outside),
-            )
-        )
+        written = written_on(metadata_of(row["properties"]))
+        found.append(Said(passage, row["title"], written, now, uncorrected, alike, frozenset(outside)))
     return found
 
 
@@ -395,16 +437,39 @@ def _to_keep(said: Said) -> str:
     return json.dumps({**kept, "alike": said.alike}, ensure_ascii=False, sort_keys=True)
 
 
-def _alike(said: Said, rows: Rows) -> list[str] | None:
-    """Which entities the passage says are one, as they are corrected."""
-    names = {id_: frozenset(mention["names"]) for (id_, _), mention in sorted(rows.mentions.items())}
+_COLUMNS: dict[str, frozenset[str]] = {
+    "entities": frozenset(("id", "name", "key", "type", "stem", "nameWords", "consonants")),
+    "key_elements": frozenset(("id", "name", "key", "stem")),
+    "mentions": frozenset(("element", "passage", "count", "names")),
+    "triples": frozenset(
+        ("id", "subject", "predicate", "object", "inSchema", "subjectId", "objectId", "type", "passage")
+    ),
+    "attributes": frozenset(
+        ("id", "subject", "predicate", "object", "inSchema", "subjectId", "key", "value", "passage")
+    ),
+    "atomic_facts": frozenset(("id", "text", "elements", "passage")),
+}
 
-    def is_now(id_: str) -> str | None:
-        called = said.uncorrected.mentions[id_, said.passage.id]["names"]
-        return id_ if id_ in names else next((one for one, forms in names.items() if forms.issuperset(called)), None)
 
-    found = [(is_now(one), is_now(other), why) for one, other, *why in (each.split(" ") for each in said.alike or ())]
-    return [" ".join((one, other, *why)) for one, other, why in found if one and other and one != other] or None
+def is_kept_form(text: object) -> bool:
+    """Whether a passage can keep ``text`` as what it says uncorrected: a file may come from anybody."""
+    try:
+        value = json.loads(str(text))
+        rows = all(_COLUMNS[kind] <= row.keys() for kind in _KINDS for row in value[kind])
+        return rows and all(len(each.split(" ")) == _ALIKE for each in value["alike"] or ())
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return False
+
+
+_ALIKE = 5
+"""Words of what a passage says of two names (``write.alike_in``)."""
+
+
+def _alike(alike: Iterable[str] | None, moved: Mapping[str, str]) -> list[str] | None:
+    """Which entities a passage says are one, as they are corrected."""
+    words = (each.split(" ") for each in alike or ())
+    found = ((moved.get(one, one), moved.get(other, other), why) for one, other, *why in words)
+    return [" ".join((one, other, *why)) for one, other, why in found if one != other] or None
 
 
 def rewritten(
@@ -415,27 +480,18 @@ def rewritten(
     every, marks, links, changed = Rows(), list[Row](), list[Row](), list[str]()
     facts, mentions = list[Row](), list[Row]()
     for each in said:
-        rows, applied = corrections.corrected(each.uncorrected, each.passage)
+        rows, applied, moved = corrections.corrected(each.uncorrected, each.passage)
         id_ = each.passage.id
         kept = _to_keep(each) if rows != each.uncorrected else None
-        marks.append(
-            {
-                "id": id_,
-                "state": {
-                    "uncorrected": kept,
-                    "correctDue": None,
-                    "alike": _alike(each, rows),
-                    **(states or {}).get(id_, {}),
-                },
-            }
-        )
+        state = {"uncorrected": kept, "alike": _alike(each.alike, moved), **(states or {}).get(id_, {})}
+        marks.append({"id": id_, "state": state})
         links.append({"passage": id_, "corrections": applied})
-        labelled = corrections.labelled(deepcopy(rows))
-        is_labelled = not any(row["inSchema"] for one, row in labelled.entities.items() if one in each.outside)
+        labelled = corrections.labelled(rows.entities.values())
+        is_labelled = not any(row["inSchema"] for one, row in labelled.items() if one in each.outside)
         if rows == each.now and is_labelled:
             continue
         changed.append(id_)
-        every.add(labelled)
+        every.add(replace(rows, entities=labelled))
         facts.append({"passage": id_, "gone": [fact for kind in _STATEMENTS for fact in _gone(each.now, rows, kind)]})
         mentions.append({"passage": id_, "gone": [one for one, _ in each.now.mentions.keys() - rows.mentions.keys()]})
     return [
@@ -466,14 +522,17 @@ def correct_what_is_due(store: Store, progress: Progress, schema: Schema | None 
     corrections = Corrections.of(store, schema)
     if schema is not None and corrections.kept and schema != grown_schema(store):
         store.write(("correct/mark_all", {}))
-    if not graph_state(store).get("correctDue"):
-        return corrections
     due = [row["id"] for row in store.read("correct/due")]
     for done, some in enumerate(batches(due, _AT_ONCE)):
         progress("correcting", done * _AT_ONCE, len(due))
         store.write(*rewritten(said_by(store, some), corrections))
-    store.write(("correct/done", {}))
     return corrections
+
+
+def mark_all(store: Store) -> None:
+    """Have all corrections looked at again: there are others, or other passages, than when they were made."""
+    for row in store.read("correct/corrections"):
+        store.write(*correction_of(row).marks(), ("correct/mark_all", {}))
 
 
 def uncorrect(store: Store, passages: Sequence[str], schema: Schema | None) -> None:

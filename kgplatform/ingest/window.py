@@ -36,6 +36,7 @@ from kgplatform.extract.grounded_names import without_inventions
 from kgplatform.extract.llm import LlmExtractor
 from kgplatform.extract.schema import Expansion, Schema
 from kgplatform.ingest.compare import EXTRACTED, Plan
+from kgplatform.ingest.corrections import Corrections
 from kgplatform.ingest.schema_expansion import NOTHING_LEFT, KnownGrowth, Proposed, left_out
 from kgplatform.ingest.write import (
     Replaced,
@@ -598,8 +599,7 @@ class Commits(AbstractContextManager["Commits"]):
         self.gone = 0
         self._writer, self._turn, self._replaces = writer, turn, replaces
         self._gave_way = False
-        # Others make corrections between two ingests alone (``neo4j.passes``).
-        self._correct: bool = turn.store.read("correct/any")[0]["any"]
+        self._corrections = Corrections.of(turn.store)  # others are made between two ingests alone (``neo4j.passes``)
         self._clear()
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -610,6 +610,8 @@ class Commits(AbstractContextManager["Commits"]):
         """Add a passage: the properties that it gets, and what it says, if it was read; commit if that is due."""
         self._states.append(state)
         if rows is not None:
+            if self._corrections.may_touch(rows):
+                self._correct.append(state["id"])
             self._rows.add(rows)
             self._read.append(state["id"])
         if self._rows.size >= _COMMIT_ROWS or time.monotonic() - self._committed > _COMMIT_SECONDS:
@@ -636,11 +638,12 @@ class Commits(AbstractContextManager["Commits"]):
 
     def _flush(self) -> None:
         if self._states:
-            more = {"correct": self._correct}
-            self._writer.put(extraction_statements(self._rows, self._states, self._replaces, self._read, **more))
+            correct = self._correct if self._corrections.kept else None
+            written = extraction_statements(self._rows, self._states, self._replaces, self._read, correct=correct)
+            self._writer.put(written)
         self._clear()
 
     def _clear(self) -> None:
         self._rows, self._states = Rows(), list[Row]()
-        self._read = list[str]()
+        self._read, self._correct = list[str](), list[str]()
         self._committed = time.monotonic()

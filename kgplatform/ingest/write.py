@@ -72,10 +72,11 @@ def extraction_statements(
     replaces: Replaced | None = None,
     read: Sequence[str] = (),
     *,
-    correct: bool = False,
+    correct: Collection[str] | None = None,
 ) -> list[Statement]:
     """The statements that write ``rows`` and record the ``states`` of the passages that they came from. ``replaces``:
-    what the passages ``read`` said before is taken away first. ``correct``: these are to be corrected later."""
+    what the passages ``read`` said before is taken away first. ``correct``: those that may have
+    to be corrected; None where nothing is."""
     ids = {"passages": list(read)}
     before: list[Statement] = []
     after: list[Statement] = []
@@ -91,7 +92,7 @@ def extraction_statements(
         *statements_of(rows),
         *_slices("ingest/passage_states", states),
         *after,
-        *([("correct/written", ids)] if correct and read else ()),
+        *([("correct/written", {**ids, "due": list(correct)})] if correct is not None and read else ()),
     ]
 
 

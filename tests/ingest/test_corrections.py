@@ -136,7 +136,7 @@ def test_one_that_is_cut_short_is_finished_by_whoever_writes_next(kg: KnowledgeG
     (one, *_), (other, *_), *_ = kg.cypher("MATCH (e:Entity) RETURN e.id ORDER BY e.id").rows
     made = kg.correct.merge(one, other)
     wanted = snapshot(kg.store)
-    for statement in ("ingest/remove_facts", "ingest/passage_states", "correct/done", "ingest/element_names"):
+    for statement in ("ingest/remove_facts", "ingest/passage_states", "correct/applied", "ingest/element_names"):
         kg.correct.undo(made.id)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Store, "write", failing_at(statement))
@@ -210,8 +210,13 @@ def test_a_part_has_what_was_corrected_in_it(kg: KnowledgeGraph, tmp_path: Path)
 
 def test_they_are_merged_with_another_graph(kg: KnowledgeGraph, tmp_path: Path) -> None:
     texts = corpus(random.Random(12), 4)
+    read(kg, PlainReader(), texts)
+    both = (
+        "MATCH (e:Entity)--(:Chunk)--(d:Document) WITH e, collect(d.meta_number < 2) AS first WHERE true IN first AND "
+    )
+    entity = kg.cypher(f"{both} false IN first RETURN e.id ORDER BY e.id").rows[0][0]
+    wipe(kg.store)
     read(kg, PlainReader(), texts[:2])
-    entity = kg.cypher("MATCH (e:Entity)--(c:Chunk) WITH e, count(c) AS n RETURN e.id ORDER BY n DESC, e.id").rows[0][0]
     made = kg.correct.rename(entity, "Someone")
     kg.export(tmp_path / "one.jsonl")
     wipe(kg.store)
@@ -264,3 +269,74 @@ def test_what_cannot_be_corrected_is_told(kg: KnowledgeGraph, action: str, given
         read(kg, PlainReader(), [Text(said, id="a")])
     with pytest.raises(InputError, match=re.escape(told)):
         kg.correct.do(action, given)
+
+
+def test_one_is_undone_whatever_was_made_of_its_entity_since(kg: KnowledgeGraph) -> None:
+    said = '"Bob" (Person) founded "Acme" (Organization). "Rob" (Person) founded "Acme" (Organization).'
+    read(kg, PlainReader(), [Text(said, id="a")])
+    merged = [kg.correct.alias("Bob", "Bobby"), kg.correct.merge("Bob", "Rob")]
+    kg.correct.undo(merged[0].id)
+    names = "MATCH (e:Entity {type: 'Person'}) RETURN e.name, e.aliases ORDER BY e.name"
+    assert kg.cypher(names).rows == [["Rob", ["Bob"]]]
+    kg.correct.undo(merged[1].id)
+    for name in ("Robert", "Rob", "Robert"):
+        again = kg.correct.rename("Rob", name)
+        assert [row[0] for row in kg.cypher(names).rows] == ["Bob", name]
+    assert [each.text for each in kg.correct.all()][-1] == again.text
+    for each in kg.correct.all():
+        kg.correct.undo(each.id)
+    for made in (kg.correct.alias("Bob", "Bobby"), kg.correct.remove_alias("Bob", "Bobby")):
+        assert made.passages == 1, "though no passage calls him so"
+    assert kg.cypher(names).rows == [["Bob", None], ["Rob", None]]
+
+
+def test_those_of_another_graph_come_in_the_order_in_which_they_were_made(kg: KnowledgeGraph) -> None:
+    texts = corpus(random.Random(7), 4)
+    read(kg, PlainReader(), texts)
+    one, other, *_ = (row[0] for row in kg.cypher("MATCH (e:Entity)--(:Chunk) RETURN DISTINCT e.id ORDER BY e.id").rows)
+    made = [kg.correct.rename(one, "Someone"), kg.correct.merge("Someone", other)]
+    wanted = snapshot(kg.store)
+    for order in ((1, 0), (0, 1)):
+        for each in kg.correct.all():
+            kg.correct.undo(each.id)
+        for number in order:
+            kg.correct.take([made[number]])
+        assert difference(snapshot(kg.store), wanted) == [], order
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"kind": "add", "what": {}},
+        {"kind": "merge", "what": {"entity": ["Ada", "Person"]}},
+        {"what": {"entity": ["Ada", "Person"], "name": 7}},
+        {"what": {"entity": "Ada", "name": "x"}},
+        {"what": {"entity": ["A" * 20_000, None], "name": "x"}},
+        {"at": "yesterday"},
+        {"at": "2026-01-01T00:00:00"},
+        {"who": ["root"]},
+        {"kind": "explode"},
+    ],
+)
+def test_a_file_of_corrections_is_checked_before_any_is_made(
+    kg: KnowledgeGraph, tmp_path: Path, damage: dict[str, Any]
+) -> None:
+    if not kg.documents():
+        read(kg, PlainReader(), [Text('"Ada" (Person) founded "Acme" (Organization).', id="a")])
+        kg.correct.rename("Ada", "Ada Lovelace")
+    kg.correct.save(tmp_path / "kept.jsonl")
+    head, line = map(json.loads, (tmp_path / "kept.jsonl").read_text().splitlines())
+    (tmp_path / "bad.jsonl").write_text("\n".join(map(json.dumps, (head, line | damage))))
+    with pytest.raises(InputError, match="can be used|damaged"):
+        kg.correct.load(tmp_path / "bad.jsonl")
+    kg.export(tmp_path / "graph.jsonl")
+    exported = (tmp_path / "graph.jsonl").read_text().splitlines()
+    place, node = next(
+        (n, each) for n, each in enumerate(map(json.loads, exported)) if each.get("labels") == ["Correction"]
+    )
+    node["properties"] |= {key: json.dumps(value) if key == "what" else value for key, value in damage.items()}
+    exported[place] = json.dumps(node)
+    (tmp_path / "graph.jsonl").write_text("\n".join(exported) + "\n")
+    with pytest.raises(InputError, match="Nothing was imported"):
+        kg.import_graph(tmp_path / "graph.jsonl", merge=True)
+    assert [each.text for each in kg.correct.all()] == ["Ada (Person) is called Ada Lovelace"]

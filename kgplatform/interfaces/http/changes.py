@@ -275,10 +275,9 @@ async def undo(id: Id, request: Request, parts: Served) -> Response:
 
     def undone(_: KnowledgeGraph) -> object:
         with parts.jobs.alone():
-            try:
-                return {"undone": parts.graph.correct.undo(id)}
-            except InputError as error:
-                raise not_found(error) from error
+            if id not in {each.id for each in parts.graph.correct.all()}:
+                raise not_found(InputError(f"No correction has the id {id[:100]!r}."))
+            return {"undone": parts.graph.correct.undo(id)}
 
     return await parts.workers.answer(request, undone)
 

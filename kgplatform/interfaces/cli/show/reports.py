@@ -198,7 +198,7 @@ def show_removed(documents: Sequence[DocumentInfo]) -> None:
 def show_correction(made: Correction, done: str) -> None:
     """One correction, which was ``done``."""
     where = f"{counted(made.passages, 'passage')}" if made.passages else "no passage yet: it waits for one"
-    more = "" if done == "Undone" else f" ({where}; undo it with `kgplatform correct undo {made.id}`)"
+    more = "" if done == "Undone" else f" ({where}; undo it with `kgplatform correct undo {safe(made.id)}`)"
     console().print(f"{done}: {safe(made.text)}{more}", soft_wrap=True)
 
 
