@@ -33,17 +33,18 @@ export const correct = (...bodies) => inTurn(async () => {
     }
   }
   done.push(made);
-  await changed(made, `${made[0].text}: ${appliesTo(made[0])}.`, { more: button("undo", "Undo", () => undo(made)), gone: bodies.map(({ fact }) => fact) });
+  await changed(made, `${made[0].text}, ${appliesTo(made[0])}.`, { more: button("undo", "Undo", () => undo(made)), gone: bodies.map(({ fact }) => fact) });
 });
 
 /** Undo these corrections; without any, the last that were made in this page. */
 export const undo = (wanted = null) => inTurn(async () => {
   const made = wanted ?? done.at(-1) ?? [];
   if (!made.length) return tell(el("span", {}, "Nothing was corrected here that could be undone."));
-  for (const { id } of made.toReversed()) await remove(`api/corrections/${encodeURIComponent(id)}`);
+  const undone = [];
+  for (const { id } of made.toReversed()) undone.push((await remove(`api/corrections/${encodeURIComponent(id)}`)).undone);
   const gone = new Set(made.map(({ id }) => id));
   done.splice(0, done.length, ...done.map((act) => act.filter(({ id }) => !gone.has(id))).filter((act) => act.length));
-  await changed(made, `Undone: ${made[0].text}.`);
+  await changed(undone, `Undone: ${made[0].text}.`);
 }).catch((fault) => fill(line, failure(fault)));
 
 async function changed(made, text, { more = null, gone = [] } = {}) {
@@ -62,7 +63,7 @@ function tell(...words) {
 }
 
 /** How much a correction does. */
-export const appliesTo = ({ passages }) => (passages ? `in ${counted(passages, "passage")}` : "waits for a passage that it applies to");
+export const appliesTo = ({ passages }) => (passages ? `in ${counted(passages, "passage")}` : "waiting for a passage that it applies to");
 
 /** A button that corrects what `bodies` say, and tells below the head of the page what came of it. */
 export function correctButton(symbol, label, bodies, more = {}) {
@@ -85,7 +86,7 @@ export async function entities(text, kinds = ["Entity"]) {
 /** What can be asked of the entity of a profile: { says, fields, read() }, by action; `known`: names of types by kind. */
 function questions({ node, aliases, documents }, known) {
   const name = text("Name", { value: node.name });
-  const into = entityField("The other one", node.id, "Everything that is said of it is then said of that one.");
+  const into = entityField("The other one", node.id, "What is said of this one is then said of that.");
   const type = text("Type", { value: node.type ?? "" }, known.entities);
   const alias = text("Name");
   const off = el("select", { id: freshId("alias") }, aliases.map((each) => el("option", {}, each)));
@@ -173,6 +174,7 @@ function correctionForm(node, asked, first, close) {
 
   what.value = first;
   draw();
+  (first === "merge" ? what : place.querySelector("input")).autofocus = true;
   return el("form", { class: "entry-form", on: { submit: (event) => (event.preventDefault(), submit()) } },
     field("What is to be corrected", what), place, why.element, problem,
     el("footer", {}, button(null, "Cancel", () => close(), { class: null }), send));

@@ -171,7 +171,12 @@ export class GraphPanel {
     if (this.isEmpty) return;
     const { scene } = this;
     if (this.whole) await this.showWhole(this.how);
-    else await this.show(await subgraphOf([...this.nodes.keys()].map(now).filter(Boolean)), this.title.textContent);
+    else {
+      const ids = new Set([...this.nodes.keys()].map(now));
+      const { nodes, edges } = await subgraphOf([...ids].filter(Boolean));
+      const there = new Set(nodes.map(({ id }) => id).filter((id) => ids.has(id))); // not what is near them
+      await this.show({ nodes: nodes.filter(({ id }) => there.has(id)), edges: edges.filter(({ source, target }) => there.has(source) && there.has(target)) }, this.title.textContent);
+    }
     this.scene = scene;
   }
 

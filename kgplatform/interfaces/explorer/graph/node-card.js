@@ -70,7 +70,7 @@ export class NodeCard {
       place && button("document", "Open", () => this.does.open(...place)),
       hasPage && el("a", { class: "button small", href: routeTo("graph", { page: node.id, node: node.id }) }, icon("document"), "As a page"),
       node.kind === "Entity" && mayChange() && button("pen", "Correct…", () => askCorrection(node.id)),
-      node.kind === "Fact" && mayChange() && notSo([node.id], node.text || node.name),
+      node.kind === "Fact" && mayChange() && notSo([node.id], node.text || node.name, { class: "small" }),
       button("expand", "Expand", () => this.does.expand(node)), button("hide", "Hide", () => this.does.hide(node)),
       linkCopier(() => routeTo("graph", { node: node.id })));
   }
@@ -125,9 +125,9 @@ export function entityPage(profile, { open, show }) {
     el("div", { class: "actions" }, isOpen && [button("pen", "Correct…", () => askCorrection(node.id)), button("plus", "Add a fact", () => askCorrection(node.id, "add"))],
       button("node", "Show in the graph", () => show(node)), copyButton(() => window.location.href, { label: "Copy link", symbol: "link" })),
     // "Cyrus Field founded …" where they begin at the entity, "… founded Cyrus Field" where they lead to it.
-    profile.relations.map(({ label, forward, related }) => section(forward ? `${short} ${label} …` : `… ${label} ${short}`, related, (each) => [pageLink(each.node), wrong(each.facts, forward ? `${short} ${label} ${named(each.node.name)}` : `${named(each.node.name)} ${label} ${short}`), said(each.sentence), places(each.places, open)])),
-    section("Attributes", profile.attributes, (value) => [el("strong", { dir: "auto" }, value.name), " ", el("span", { dir: "auto" }, value.value), wrong([value.fact], `${value.name}: ${value.value}`), said(value.sentence), places(value.places, open)]),
-    section("Also stated", profile.sentences, (sentence) => [el("span", { dir: "auto" }, sentence.text), wrong([sentence.fact], sentence.text), places(sentence.places, open)]),
+    profile.relations.map(({ label, forward, related }) => section(forward ? `${short} ${label} …` : `… ${label} ${short}`, related, (each) => [pageLink(each.node), said(each.sentence), places(each.places, open), wrong(each.facts, forward ? `${short} ${label} ${named(each.node.name)}` : `${named(each.node.name)} ${label} ${short}`)])),
+    section("Attributes", profile.attributes, (value) => [el("strong", { dir: "auto" }, value.name), " ", el("span", { dir: "auto" }, value.value), said(value.sentence), places(value.places, open), wrong([value.fact], `${value.name}: ${value.value}`)]),
+    section("Also stated", profile.sentences, (sentence) => [el("span", { dir: "auto" }, sentence.text), places(sentence.places, open), wrong([sentence.fact], sentence.text)]),
     section("Likely the same", profile.alike, ({ node: other, score }) => [pageLink(other), el("span", { class: "muted" }, ` ${Math.round(100 * score)} % alike`), judged("accept", "The same", other), judged("refuse", "Not the same", other)]),
     section("Documents", documents, (source) => [
       placeButton({ ...source, end: source.start + 1 }, open, named(source.title)),
@@ -142,7 +142,7 @@ function section(title, list, content) {
 }
 
 /** Takes facts (ids) that say `text` out of the graph. */
-const notSo = (facts, text) => correctButton(null, "Not so", facts.map((fact) => ({ action: "drop", fact })), { "aria-label": `Not so: ${text}` });
+const notSo = (facts, text, more = { class: "quiet small not-so" }) => correctButton("close", "Not so", facts.map((fact) => ({ action: "drop", fact })), { "aria-label": `Not so: ${text}`, ...more });
 
 /** Leads to the page of an entity. */
 const pageLink = (node) => el("a", { class: "entity-link", href: routeTo("graph", { page: node.id }) }, swatch(legendKey(node), node.kind), el("span", { dir: "auto" }, named(node.name)));
