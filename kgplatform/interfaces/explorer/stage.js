@@ -115,6 +115,7 @@ export class Stage {
     const { page, node } = currentRoute().parameters;
     setParameters({ page: page && now(page), node: node && now(node) }, { replace: true });
     this.follow(currentRoute().parameters);
+    if (document.activeElement === document.body) document.querySelector("#done button")?.focus(); // what was pressed is gone
   }
 
   #closeDocument() {
