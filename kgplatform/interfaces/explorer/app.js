@@ -1,6 +1,6 @@
 // The page: which view is open, the stage beside it, keys, theme, and what happens when the server goes away.
 
-import { about, aboutChanges, get, refreshAbout, server, ticked } from "./shared/api.js";
+import { about, aboutChanges, get, mayChange, refreshAbout, server, ticked } from "./shared/api.js";
 import { showShortcuts } from "./shared/dialogs.js";
 import { button, el, failure, fill, icon, loading } from "./shared/dom.js";
 import { counted } from "./shared/format.js";
@@ -93,7 +93,7 @@ const SHORTCUTS = [
   { key: "p", what: "Replay the steps or pause", does: () => current?.timeline?.()?.toggle() },
   { key: "[", what: "Previous step", does: () => current?.timeline?.()?.step(-1) },
   { key: "]", what: "Next step", does: () => current?.timeline?.()?.step(1) },
-  { key: "u", what: "Undo the last correction", does: () => undo() },
+  { key: "u", what: "Undo the last correction", does: () => mayChange() && undo() },
   { key: "t", what: "Light or dark theme", does: () => window.toggleTheme() },
   { key: `1 … ${NAMED.length}`, what: "Go to a view" },
   { key: "+ − 0", what: "In the picture: zoom in, zoom out, show all" },

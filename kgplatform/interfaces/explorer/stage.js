@@ -113,8 +113,9 @@ export class Stage {
   async #corrected(now) {
     await this.graph.redraw(now).catch(() => {}); // the banner says what is the matter
     const { page, node } = currentRoute().parameters;
-    setParameters({ page: page && now(page), node: node && now(node) }, { replace: true });
-    this.follow(currentRoute().parameters);
+    const next = { page: page && now(page), node: node && now(node) };
+    if (next.page === page && next.node === node) this.follow(currentRoute().parameters);
+    else setParameters(next, { replace: true }); // which is followed
     if (document.activeElement === document.body) document.querySelector("#done button")?.focus(); // what was pressed is gone
   }
 

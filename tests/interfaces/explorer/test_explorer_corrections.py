@@ -13,7 +13,7 @@ pytest_plugins = ["explorer_page"]
 
 TEXTS = (
     '"Cyrus Field" (Person) founded "New York harbour cable" (Product).',
-    '"C. W. Field" (Person) knows "Samuel Morse" (Person). "Samuel Morse" (Person) lived_in "New York harbour" (Place).',
+    '"C. W. Field" (Person) knows "Samuel Morse" (Person). "Samuel Morse" (Person) saw "New York harbour" (Place).',
     '"Cyrus Field" (Person) has the born [1819].',
 )
 
