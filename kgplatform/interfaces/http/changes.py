@@ -255,8 +255,8 @@ async def duplicates(request: Request, parts: Served, limit: Annotated[int, Quer
 
 @router.post("/corrections", tags=["corrections"], summary="Correct the graph", responses=errors(400, 403, 409))
 async def correct(body: CorrectionBody, request: Request, parts: Served) -> Response:
-    """Kept through every ingest, until it is undone. The answer is the correction, with its `id`; `entities` are the ids
-    of its entity before and after, or of the two that it tells apart."""
+    """Kept through every ingest, until it is undone. The answer is the correction, with its `id`; `entities` are the
+    ids of its entity before and after, or of the two that it tells apart."""
     parts.refuse_change()
     given = body.model_dump(exclude={"action", "why"}, exclude_defaults=True)
 
