@@ -1,6 +1,6 @@
 // What is known of a key element: what relations join it to, its attributes, the sentences about it, what is likely the
 // same thing, and the documents that name it, those that do most first. A place that states a fact is a list: document,
-// title, start, end, location, page.
+// title, start, end, location, page, whether somebody added it by hand.
 // mode: read
 // param $id: string: the key element's id
 // param $hub: int: how many relationships of a sort are looked at
@@ -22,7 +22,8 @@ RETURN n.id AS id, n.name AS name, labels(n) AS labels, n.type AS type, '' AS te
              MATCH (f)-[at:FROM_CHUNK]->(c:Chunk)-[:FROM_DOCUMENT]->(d:Document)
              RETURN [
                d.id, d.name, at.start, at.end,
-               coalesce(c.locations[size([s IN c.locationStarts WHERE s <= at.start]) - 1], c.location), c.page
+               coalesce(c.locations[size([s IN c.locationStarts WHERE s <= at.start]) - 1], c.location), c.page,
+               d.uri STARTS WITH 'correction:'
              ]
              ORDER BY d.key, at.start, d.id
              LIMIT $places
@@ -39,7 +40,8 @@ RETURN n.id AS id, n.name AS name, labels(n) AS labels, n.type AS type, '' AS te
              MATCH (f)-[at:FROM_CHUNK]->(c:Chunk)-[:FROM_DOCUMENT]->(d:Document)
              RETURN [
                d.id, d.name, at.start, at.end,
-               coalesce(c.locations[size([s IN c.locationStarts WHERE s <= at.start]) - 1], c.location), c.page
+               coalesce(c.locations[size([s IN c.locationStarts WHERE s <= at.start]) - 1], c.location), c.page,
+               d.uri STARTS WITH 'correction:'
              ]
              ORDER BY d.key, at.start, d.id
              LIMIT $places
@@ -57,7 +59,8 @@ RETURN n.id AS id, n.name AS name, labels(n) AS labels, n.type AS type, '' AS te
              MATCH (f)-[at:FROM_CHUNK]->(c:Chunk)-[:FROM_DOCUMENT]->(d:Document)
              RETURN [
                d.id, d.name, at.start, at.end,
-               coalesce(c.locations[size([s IN c.locationStarts WHERE s <= at.start]) - 1], c.location), c.page
+               coalesce(c.locations[size([s IN c.locationStarts WHERE s <= at.start]) - 1], c.location), c.page,
+               d.uri STARTS WITH 'correction:'
              ]
              ORDER BY d.key, at.start, d.id
              LIMIT $places
@@ -82,7 +85,10 @@ RETURN n.id AS id, n.name AS name, labels(n) AS labels, n.type AS type, '' AS te
          }
          MATCH (c)-[:FROM_DOCUMENT]->(d:Document)
          WITH d, count(c) AS passages, sum(coalesce(at.count, 1)) AS mentions, min(c.start) AS start
-         RETURN {document: d.id, title: d.name, passages: passages, mentions: mentions, start: start}
+         RETURN {
+           document: d.id, title: d.name, passages: passages, mentions: mentions, start: start,
+           by_hand: d.uri STARTS WITH 'correction:'
+         }
          ORDER BY passages DESC, mentions DESC, d.name, d.id
        } AS documents,
        COLLECT {

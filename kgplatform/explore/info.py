@@ -224,6 +224,7 @@ class FactAt:
     """A fact and one place that states it: characters ``[start, end)`` of a document; as many of these as places.
 
     ``document``, ``passage``: ids of nodes. ``title``: the document's. ``location``: what people call it, "page 3".
+    ``by_hand``: somebody added it (``kg.correct.add``).
     """
 
     id: str
@@ -237,6 +238,7 @@ class FactAt:
     passage: str
     page: int | None
     location: str | None
+    by_hand: bool
 
 
 def facts_once(rows: Sequence[Mapping[str, Any]]) -> list[FactAt]:

@@ -21,13 +21,14 @@ from kgplatform.text import clipped, normalise_name
 @dataclass(frozen=True, slots=True)
 class StatedAt:
     """Characters ``[start, end)`` of a document (its id) that state a fact. ``location``: what people call
-    the place, "page 3"."""
+    the place, "page 3". ``by_hand``: somebody added it (``kg.correct.add``)."""
 
     document: str
     title: str
     start: int
     end: int
     location: str | None
+    by_hand: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,7 @@ class SourceOf:
     passages: int
     mentions: int
     start: int
+    by_hand: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,9 +176,9 @@ def _sentence(sentences: Sequence[Sentence], places: Sequence[StatedAt], word: s
 
 def _places(rows: Iterable[Sequence[Any]]) -> tuple[StatedAt, ...]:
     found = []
-    for document, title, start, end, label, page in rows:
+    for document, title, start, end, label, page, by_hand in rows:
         location = with_location({"location": label, "page": page})["location"]
-        found.append(StatedAt(document, title, start, end, location))
+        found.append(StatedAt(document, title, start, end, location, by_hand))
     return tuple(found)
 
 

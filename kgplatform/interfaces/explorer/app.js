@@ -1,9 +1,10 @@
 // The page: which view is open, the stage beside it, keys, theme, and what happens when the server goes away.
 
-import { about, aboutChanges, get, refreshAbout, server, ticked } from "./shared/api.js";
+import { about, aboutChanges, get, mayChange, refreshAbout, server, ticked } from "./shared/api.js";
 import { showShortcuts } from "./shared/dialogs.js";
 import { button, el, failure, fill, icon, loading } from "./shared/dom.js";
 import { counted } from "./shared/format.js";
+import { undo } from "./graph/correct.js";
 import { currentRoute, navigate, onRoute, routeTo } from "./shared/router.js";
 import { splitter, Stage } from "./stage.js";
 
@@ -17,6 +18,7 @@ const VIEWS = {
   schema: { name: "Schema", load: () => import("./documents/schema-view.js") },
   cypher: { name: "Cypher", load: () => import("./ask/cypher-view.js") },
   models: { name: "Models", load: () => import("./ask/models-view.js") },
+  corrections: { under: "graph", load: () => import("./graph/corrections-view.js") },
   http: { load: () => import("./http-view.js") }, // where /docs leads; without a name it is not among the links
 };
 const NAMED = Object.keys(VIEWS).filter((id) => VIEWS[id].name);
@@ -34,7 +36,7 @@ let followed = 0;
 let shownFor = "";
 
 function drawNav(view) {
-  fill(nav, NAMED.map((id) => el("a", { href: `#/${id}`, "aria-current": id === view ? "page" : null }, VIEWS[id].name)));
+  fill(nav, NAMED.map((id) => el("a", { href: `#/${id}`, "aria-current": id === (VIEWS[view].under ?? view) ? "page" : null }, VIEWS[id].name)));
 }
 
 /** Bring the page to what the address says. */
@@ -91,6 +93,7 @@ const SHORTCUTS = [
   { key: "p", what: "Replay the steps or pause", does: () => current?.timeline?.()?.toggle() },
   { key: "[", what: "Previous step", does: () => current?.timeline?.()?.step(-1) },
   { key: "]", what: "Next step", does: () => current?.timeline?.()?.step(1) },
+  { key: "u", what: "Undo the last correction", does: () => mayChange() && undo() },
   { key: "t", what: "Light or dark theme", does: () => window.toggleTheme() },
   { key: `1 … ${NAMED.length}`, what: "Go to a view" },
   { key: "+ − 0", what: "In the picture: zoom in, zoom out, show all" },

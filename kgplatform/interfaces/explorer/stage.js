@@ -3,8 +3,9 @@
 
 import { about } from "./shared/api.js";
 import { button, el, set } from "./shared/dom.js";
-import { setParameters } from "./shared/router.js";
+import { currentRoute, setParameters } from "./shared/router.js";
 import { DocumentView } from "./documents/document-view.js";
+import { corrections } from "./graph/correct.js";
 import { GraphPanel, subgraphOf } from "./graph/graph-panel.js";
 
 /** Whether a document opens beside the graph, or in its place. */
@@ -30,6 +31,7 @@ export class Stage {
       this.body);
     this.tabs.document.disabled = this.tabs.both.disabled = true;
     this.#show("graph");
+    corrections.addEventListener("change", ({ detail }) => this.#corrected(detail.now));
     roomy.addEventListener("change", () => this.shown === "both" && !roomy.matches && this.#show("document"));
   }
 
@@ -105,6 +107,16 @@ export class Stage {
     }
     if (node && this.graph.card.shown !== node) this.graph.goTo({ id: node });
     else if (!node && this.graph.card.shown) this.graph.choose(null);
+  }
+
+  /** What was corrected is shown as it is: `now(id)`: what a node has become, null where it is gone. */
+  async #corrected(now) {
+    await this.graph.redraw(now).catch(() => {}); // the banner says what is the matter
+    const { page, node } = currentRoute().parameters;
+    const next = { page: page && now(page), node: node && now(node) };
+    if (next.page === page && next.node === node) this.follow(currentRoute().parameters);
+    else setParameters(next, { replace: true }); // which is followed
+    if (document.activeElement === document.body) document.querySelector("#done button")?.focus(); // what was pressed is gone
   }
 
   #closeDocument() {

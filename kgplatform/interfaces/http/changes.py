@@ -21,7 +21,7 @@ from starlette.datastructures import FormData, UploadFile
 from kgplatform.client import KINDS, MODES, KnowledgeGraph, check_tree_method, extractors, metadata_to_give
 from kgplatform.concurrency.system import path_of
 from kgplatform.concurrency.threads import NEVER
-from kgplatform.correct import ACTIONS
+from kgplatform.correct import ACTIONS, Correction
 from kgplatform.errors import InputError, StoppedError
 from kgplatform.explore.info import DocumentInfo
 from kgplatform.explore.jobs import Claim, Files, Job
@@ -255,7 +255,8 @@ async def duplicates(request: Request, parts: Served, limit: Annotated[int, Quer
 
 @router.post("/corrections", tags=["corrections"], summary="Correct the graph", responses=errors(400, 403, 409))
 async def correct(body: CorrectionBody, request: Request, parts: Served) -> Response:
-    """Kept through every ingest, until it is undone. The answer is the correction, with its `id`."""
+    """Kept through every ingest, until it is undone. The answer is the correction, with its `id`; `entities` are the
+    ids of its entity before and after, or of the two that it tells apart."""
     parts.refuse_change()
     given = body.model_dump(exclude={"action", "why"}, exclude_defaults=True)
 
@@ -263,7 +264,7 @@ async def correct(body: CorrectionBody, request: Request, parts: Served) -> Resp
         with parts.jobs.alone():
             doing = copy(parts.graph.correct)
             doing.who = person.name if (person := request.scope.get("kgplatform.person")) else doing.who
-            return doing.do(body.action, given, why=body.why)
+            return _with_ids(doing.do(body.action, given, why=body.why))
 
     return await parts.workers.answer(request, made)
 
@@ -277,9 +278,13 @@ async def undo(id: Id, request: Request, parts: Served) -> Response:
         with parts.jobs.alone():
             if id not in {each.id for each in parts.graph.correct.all()}:
                 raise not_found(InputError(f"No correction has the id {id[:100]!r}."))
-            return {"undone": parts.graph.correct.undo(id)}
+            return {"undone": _with_ids(parts.graph.correct.undo(id))}
 
     return await parts.workers.answer(request, undone)
+
+
+def _with_ids(correction: Correction) -> dict[str, Any]:
+    return as_fields(correction) | {"entities": correction.ids}
 
 
 @router.post(

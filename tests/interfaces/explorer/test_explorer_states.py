@@ -249,6 +249,9 @@ def test_a_read_only_server_offers_no_change(page: Page, sample: KnowledgeGraph,
         page.goto(f"{address}/#/documents")
         expect(page.get_by_text("This server is read-only")).to_be_visible()
         expect(page.get_by_role("button", name=re.compile("Remove|Add to|tree"))).to_have_count(0)
+        page.goto(f"{address}/#/graph?page={sample.look.find('Cyrus Field')[0].id}")
+        expect(page.get_by_role("article", name="Cyrus Field")).to_contain_text("Also stated")
+        expect(page.get_by_role("button", name=re.compile("Correct|Not so|Add a fact"))).to_have_count(0)
 
 
 def test_more_of_a_text_comes_once(page: Page, explorer: str) -> None:

@@ -94,6 +94,7 @@ def exchanges(client: httpx.Client) -> Iterator[tuple[str, dict[str, Any]]]:
     yield from (got("/api/tree"), got("/api/communities"))
     yield got(f"/api/communities/{top}", "/api/communities/{id}")
     yield from (got("/api/runs"), got(f"/api/runs/{run}", "/api/runs/{id}"))
+    yield from correcting(client, field)
     yield from jobs(client)
     yield got("/v1/models")
     yield sent("/v1/chat/completions", {"model": "retrieve", "messages": [{"role": "user", "content": QUESTION}]})
@@ -142,6 +143,17 @@ def conversation(client: httpx.Client) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "DELETE /api/threads/{id}", exchanged(client.delete(f"/api/threads/{id}"))
     for left in client.get("/api/threads").json()["threads"]:
         client.delete(f"/api/threads/{left['id']}")
+
+
+def correcting(client: httpx.Client, field: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """An entity is given another name, which is undone."""
+    duplicates = client.get("/api/corrections/duplicates", params={"limit": 1})
+    body = {"action": "rename", "entity": field, "name": "Cyrus West Field", "why": "his name in full"}
+    made = client.post("/api/corrections", json=body)
+    yield "GET /api/corrections", exchanged(client.get("/api/corrections"))
+    yield "GET /api/corrections/duplicates", exchanged(duplicates)
+    yield "POST /api/corrections", exchanged(made, body)
+    yield "DELETE /api/corrections/{id}", exchanged(client.delete(f"/api/corrections/{made.json()['id']}"))
 
 
 def jobs(client: httpx.Client) -> Iterator[tuple[str, dict[str, Any]]]:

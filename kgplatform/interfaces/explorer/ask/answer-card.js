@@ -2,7 +2,7 @@
 
 import { about, get, titleOf } from "../shared/api.js";
 import { button, copyButton, el, fill, freshId, icon, set } from "../shared/dom.js";
-import { duration, fileOf, named, shortened, spent, spentIn, stepName } from "../shared/format.js";
+import { duration, fileOf, handClass, named, shortened, spent, spentIn, stepName } from "../shared/format.js";
 import { markdown } from "../shared/markdown.js";
 import { routeTo } from "../shared/router.js";
 
@@ -93,7 +93,7 @@ function citationList({ citations }, open) {
       el("span", { class: "citation-number" }, String(at + 1)),
       el("span", { class: "citation-words" },
         ...placeOf(citation),
-        citation.text && el("span", { class: "quote", dir: "auto" }, shortened(citation.text, QUOTE)))], () => open(citation), { class: "citation" }))));
+        citation.text && el("span", { class: "quote", dir: "auto" }, shortened(citation.text, QUOTE)))], () => open(citation), { class: `citation ${handClass(citation.document)}` }))));
 }
 
 /** Title, place and file of what is cited: several documents may have the title. */

@@ -2,7 +2,7 @@
 
 import { get } from "../shared/api.js";
 import { announce, button, el, failure, fill, icon, iconButton, loading, reveal } from "../shared/dom.js";
-import { count, counted, fileOf, named } from "../shared/format.js";
+import { count, counted, fileOf, handClass, named } from "../shared/format.js";
 import { routeTo } from "../shared/router.js";
 
 const AROUND = 4000;
@@ -90,7 +90,7 @@ export class DocumentView {
       return iconButton(symbol, label, () => next.open());
     };
     return el("header", {},
-      el("div", { class: "document-title" }, el("h2", { dir: "auto" }, named(title)), this.text && el("p", { class: "muted ellipsis", title: this.text.uri }, `${place} · ${fileOf(this.text.uri)}`)),
+      el("div", { class: "document-title" }, el("h2", { dir: "auto", class: this.text && handClass(this.text.uri) }, named(title)), this.text && el("p", { class: "muted ellipsis", title: this.text.uri }, `${place} · ${fileOf(this.text.uri)}`)),
       at >= 0 && this.citations.length > 1 && el("div", { class: "tool-row" }, step(-1, "previous", "Previous citation"), el("span", { class: "muted" }, `${at + 1} of ${this.citations.length}`), step(1, "next", "Next citation")),
       iconButton("close", "Close the document", this.onClose));
   }

@@ -1,10 +1,10 @@
 // The documents as a table: sorted by any column, page by page, and several at once asked about, read again, given gists or
 // removed.
 
-import { about, get, keepTo, post } from "../shared/api.js";
+import { about, get, keepTo, mayChange, post } from "../shared/api.js";
 import { confirmed } from "../shared/dialogs.js";
 import { announce, button, el, emptyState, failure, fill, freshId, iconButton, loading } from "../shared/dom.js";
-import { count, counted, day, decoded, fileOf, moment, named } from "../shared/format.js";
+import { count, counted, day, decoded, fileOf, handClass, moment, named } from "../shared/format.js";
 import { navigate } from "../shared/router.js";
 
 const PAGE = 50;
@@ -68,7 +68,7 @@ export function documentsTable({ open, onJob }) {
   function row(info) {
     const tick = el("input", { type: "checkbox", checked: chosen.has(info.id), "aria-label": `Choose ${named(info.title)}`, on: { change: () => (tick.checked ? chosen.set(info.id, info) : chosen.delete(info.id), drawChosen()) } });
     return el("tr", {}, el("td", {}, tick),
-      el("th", { scope: "row" }, button(null, named(info.title), () => open(info.id), { class: "link", dir: "auto" })),
+      el("th", { scope: "row" }, button(null, named(info.title), () => open(info.id), { class: `link ${handClass(info.source)}`, dir: "auto" })),
       el("td", { class: "muted aside", dir: "auto", title: fileOf(info.source) }, placeOf(info.source)),
       el("td", { class: "state" }, stateOf(info)),
       el("td", { class: "number aside" }, count(info.passages)), el("td", { class: "number" }, count(info.facts)),
@@ -154,7 +154,6 @@ export function documentsTable({ open, onJob }) {
 }
 
 const called = (infos) => (infos.length === 1 ? `“${named(infos[0].title)}”` : counted(infos.length, "document"));
-const mayChange = () => !about().read_only;
 
 function stateOf({ passages, extracted, failed, pages }) {
   const read = extracted === passages ? "read" : extracted + failed === passages ? "read in part" : `${count(extracted)} of ${counted(passages, "passage")} read`;

@@ -1,11 +1,12 @@
 // Graph: the whole picture or a part of it on the stage, and beside it the same nodes as a list, or one entity as a page.
 
-import { about, aboutChanges, get } from "../shared/api.js";
+import { about, aboutChanges, get, mayChange } from "../shared/api.js";
 import { announce, button, el, emptyState, failure, fill, freshId, icon, iconButton, keptList, linkButton, linkCopier, loading } from "../shared/dom.js";
 import { choiceBox } from "../shared/fields.js";
 import { count, counted, named } from "../shared/format.js";
 import { legendKey, swatch, typeName } from "../shared/colors.js";
 import { currentRoute, navigate, routeTo, setParameters } from "../shared/router.js";
+import { corrections, entities } from "./correct.js";
 import { filterForm, FILTERS, filtersIn } from "./graph-filters.js";
 import { entityPage } from "./node-card.js";
 
@@ -17,7 +18,8 @@ export function createView({ stage }) {
   const summary = el("p", { class: "muted", role: "status" });
   const [filters, ways] = [filterForm(), wayForm()];
   const listed = el("div", { class: "graph-listed" },
-    el("div", { class: "section-head" }, el("h1", {}, "Graph"), button(null, "Whole graph", () => whole())),
+    el("div", { class: "section-head" }, el("h1", {}, "Graph"), el("div", { class: "actions" },
+      mayChange() && el("a", { class: "button small", href: routeTo("corrections") }, icon("pen"), "Duplicates and corrections"), button(null, "Whole graph", () => whole()))),
     el("p", { class: "muted" }, "Press a node, here or in the picture, to see what is known about it. Press a community's name to go into it."),
     el("div", { class: "graph-choices" }, filters.element, ways.element, sceneList(stage.graph)),
     el("p", { class: "field" }, el("label", { for: filter.id }, "Nodes in the picture"), filter), summary, list);
@@ -51,16 +53,24 @@ export function createView({ stage }) {
     return el("li", {}, button(null, words, () => go(node), { class: "node-row" }));
   }
 
-  async function drawPage(id) {
+  corrections.addEventListener("change", ({ detail }) => {
+    if (!element.isConnected) paged = null; // it is loaded when it is opened again
+    else if (paged) drawPage(detail.now(paged), { again: true });
+  });
+
+  async function drawPage(id, { again = false } = {}) {
     paged = id;
     listed.hidden = Boolean(id);
     page.hidden = !id;
     if (!id) return;
-    fill(page, loading("Loading the page"));
+    const inPage = () => [...page.querySelectorAll("a, button")];
+    if (!again) fill(page, loading("Loading the page"));
     try {
       const profile = await get(`api/graph/profile/${encodeURIComponent(id)}`);
       if (paged !== id) return; // the person went on meanwhile
+      const at = inPage().indexOf(document.activeElement);
       fill(page, entityPage(profile, { open: (...place) => stage.open(...place), show: go }));
+      if (at >= 0) inPage().at(Math.min(at, inPage().length - 1)).focus({ preventScroll: true }); // where the keyboard was
     } catch (fault) {
       if (paged === id) fill(page, el("a", { href: routeTo("graph") }, "All nodes"), failure(fault, () => drawPage(id)));
     }
@@ -104,7 +114,7 @@ function wayForm() {
     if (chosen.from && chosen.to) setParameters({ ...chosen, around: null, view: null, page: null });
     else if (!id) setParameters({ from: null, to: null });
   };
-  const box = (end, label) => choiceBox({ label, placeholder: "Name of an entity", look: entities, nameOf: async (id) => named((await get(`api/graph/nodes/${encodeURIComponent(id)}`)).node.name), onChoose: choose(end) });
+  const box = (end, label) => choiceBox({ label, placeholder: "Name of an entity", look: (text) => entities(text, ["Entity", "KeyElement"]), nameOf: async (id) => named((await get(`api/graph/nodes/${encodeURIComponent(id)}`)).node.name), onChoose: choose(end) });
   const [from, to] = [box("from", "From"), box("to", "To")];
   const element = el("details", { class: "graph-filters" }, el("summary", {}, icon("down"), "Way between two"), el("div", { class: "options-grid" }, from.element, to.element));
 
@@ -121,14 +131,6 @@ function wayForm() {
   }
 
   return { element, set };
-}
-
-async function entities(text) {
-  if (!text) return [];
-  const { nodes } = await get(`api/graph/find?${new URLSearchParams({ text, limit: 30 })}`);
-  const found = nodes.filter(({ kind }) => kind === "Entity" || kind === "KeyElement");
-  const twice = new Set(found.map(({ name }) => name).filter((name, at, all) => all.indexOf(name) !== at));
-  return found.map((node) => ({ id: node.id, name: twice.has(node.name) ? `${named(node.name)} (${typeName(node)})` : named(node.name) }));
 }
 
 const KEPT = "kgplatform.scenes";

@@ -77,8 +77,10 @@ export class GraphPanel {
 
   /** The most connected part of the whole graph. `only`: what its entities meet, as an address has it; `hide`: types
    * that are not seen; `view`: [x, y, zoom] of who looks at it. */
-  showWhole({ only = null, hide = [], view = null } = {}) {
+  showWhole(how = {}) {
+    const { only = null, hide = [], view = null } = how;
     this.scene = null;
+    this.how = how;
     const { where: metadata = "", ...others } = only ?? {};
     return this.#draw(() => get(`api/graph/map?${new URLSearchParams({ limit: WHOLE, ...others, metadata })}`), (map) => {
       this.#forget();
@@ -162,6 +164,20 @@ export class GraphPanel {
     this.view.setGraph({ nodes: graph.nodes, edges: graph.edges.map(quiet) });
     fill(this.notice, graph.nodes.length ? null : emptyState("node", "Nothing to draw", none));
     this.#changed(title);
+  }
+
+  /** What is shown, as it is by now; `now(id)`: what a node has become, null where it is gone. */
+  async redraw(now) {
+    if (this.isEmpty) return;
+    const { scene } = this;
+    if (this.whole) await this.showWhole(this.how);
+    else {
+      const ids = new Set([...this.nodes.keys()].map(now));
+      const { nodes, edges } = await subgraphOf([...ids].filter(Boolean));
+      const there = new Set(nodes.map(({ id }) => id).filter((id) => ids.has(id))); // not what is near them
+      await this.show({ nodes: nodes.filter(({ id }) => there.has(id)), edges: edges.filter(({ source, target }) => there.has(source) && there.has(target)) }, this.title.textContent);
+    }
+    this.scene = scene;
   }
 
   /** These too, beside what is there. */

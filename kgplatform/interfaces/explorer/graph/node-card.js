@@ -1,10 +1,11 @@
 // What is known of one node: its properties, the facts about it, and each place in the documents that states one.
 
-import { get } from "../shared/api.js";
+import { get, mayChange } from "../shared/api.js";
 import { button, copyButton, el, failure, fill, icon, iconButton, linkCopier, longList, placeButton } from "../shared/dom.js";
 import { count, counted, moment, named, readable, shortened } from "../shared/format.js";
 import { legendKey, swatch, typeName } from "../shared/colors.js";
 import { routeTo } from "../shared/router.js";
+import { askCorrection, correctButton } from "./correct.js";
 
 /** What is shown in another place, and what is there for the platform alone. */
 const LEFT_OUT = new Set([
@@ -68,6 +69,8 @@ export class NodeCard {
     return el("div", { class: "actions" },
       place && button("document", "Open", () => this.does.open(...place)),
       hasPage && el("a", { class: "button small", href: routeTo("graph", { page: node.id, node: node.id }) }, icon("document"), "As a page"),
+      node.kind === "Entity" && mayChange() && button("pen", "Correct…", () => askCorrection(node.id)),
+      node.kind === "Fact" && mayChange() && notSo([node.id], node.text || node.name, { class: "small" }),
       button("expand", "Expand", () => this.does.expand(node)), button("hide", "Hide", () => this.does.hide(node)),
       linkCopier(() => routeTo("graph", { node: node.id })));
   }
@@ -111,17 +114,21 @@ const PLACES = 3;
 export function entityPage(profile, { open, show }) {
   const { node, aliases, communities, documents } = profile;
   const short = shortened(named(node.name), 40);
+  const isOpen = node.kind === "Entity" && mayChange();
+  const wrong = (facts, text) => isOpen && notSo(facts, text);
+  const judged = (action, label, other) => isOpen && correctButton(null, label, { action, one: node.id, other: other.id }, { "aria-label": `${label}: ${named(other.name)}` });
   return el("article", { class: "entity-page", "aria-label": named(node.name) },
     el("a", { class: "back-link", href: routeTo("graph") }, icon("back"), "All nodes"),
     el("h1", { dir: "auto" }, named(node.name)),
     el("p", { class: "muted chip-line" }, swatch(legendKey(node), node.kind), typeName(node), ` · ${counted(node.degree, "connection")}`),
     aliases.length ? el("p", { dir: "auto" }, el("span", { class: "muted" }, "Also called "), aliases.join(", ")) : null,
-    el("div", { class: "actions" }, button("node", "Show in the graph", () => show(node)), copyButton(() => window.location.href, { label: "Copy link", symbol: "link" })),
+    el("div", { class: "actions" }, isOpen && [button("pen", "Correct…", () => askCorrection(node.id)), button("plus", "Add a fact", () => askCorrection(node.id, "add"))],
+      button("node", "Show in the graph", () => show(node)), copyButton(() => window.location.href, { label: "Copy link", symbol: "link" })),
     // "Cyrus Field founded …" where they begin at the entity, "… founded Cyrus Field" where they lead to it.
-    profile.relations.map(({ label, forward, related }) => section(forward ? `${short} ${label} …` : `… ${label} ${short}`, related, (each) => [pageLink(each.node), said(each.sentence), places(each.places, open)])),
-    section("Attributes", profile.attributes, (value) => [el("strong", { dir: "auto" }, value.name), " ", el("span", { dir: "auto" }, value.value), said(value.sentence), places(value.places, open)]),
-    section("Also stated", profile.sentences, (sentence) => [el("span", { dir: "auto" }, sentence.text), places(sentence.places, open)]),
-    section("Likely the same", profile.alike, ({ node: other, score }) => [pageLink(other), el("span", { class: "muted" }, ` ${Math.round(100 * score)} % alike`)]),
+    profile.relations.map(({ label, forward, related }) => section(forward ? `${short} ${label} …` : `… ${label} ${short}`, related, (each) => [pageLink(each.node), said(each.sentence), places(each.places, open), wrong(each.facts, forward ? `${short} ${label} ${named(each.node.name)}` : `${named(each.node.name)} ${label} ${short}`)])),
+    section("Attributes", profile.attributes, (value) => [el("strong", { dir: "auto" }, value.name), " ", el("span", { dir: "auto" }, value.value), said(value.sentence), places(value.places, open), wrong([value.fact], `${value.name}: ${value.value}`)]),
+    section("Also stated", profile.sentences, (sentence) => [el("span", { dir: "auto" }, sentence.text), places(sentence.places, open), wrong([sentence.fact], sentence.text)]),
+    section("Likely the same", profile.alike, ({ node: other, score }) => [pageLink(other), el("span", { class: "muted" }, ` ${Math.round(100 * score)} % alike`), judged("accept", "The same", other), judged("refuse", "Not the same", other)]),
     section("Documents", documents, (source) => [
       placeButton({ ...source, end: source.start + 1 }, open, named(source.title)),
       el("span", { class: "muted" }, ` ${counted(source.passages, "passage")}`)]),
@@ -133,6 +140,9 @@ function section(title, list, content) {
   if (!list.length) return null;
   return el("section", {}, el("h2", { dir: "auto" }, title), longList(el("ul", { class: "facts" }), list, FACTS, (each) => el("li", {}, content(each))));
 }
+
+/** Takes facts (ids) that say `text` out of the graph. */
+const notSo = (facts, text, more = { class: "quiet small not-so" }) => correctButton("close", "Not so", facts.map((fact) => ({ action: "drop", fact })), { "aria-label": `Not so: ${text}`, ...more });
 
 /** Leads to the page of an entity. */
 const pageLink = (node) => el("a", { class: "entity-link", href: routeTo("graph", { page: node.id }) }, swatch(legendKey(node), node.kind), el("span", { dir: "auto" }, named(node.name)));

@@ -114,6 +114,9 @@ export async function refreshAbout() {
   return known;
 }
 
+/** Whether this server lets who looks at the page change the graph. */
+export const mayChange = () => !known.read_only;
+
 /** What people call a reader. */
 export const titleOf = (name) => known?.readers.find((reader) => reader.name === name)?.title ?? name;
 

@@ -3,7 +3,7 @@
 import { button, el, freshId, iconButton, linkButton } from "./dom.js";
 
 /** Show a dialog; resolves to its return value when it closes, "" after Escape. `build(close)` gives the content. */
-function show(title, build) {
+export function openDialog(title, build) {
   const heading = freshId("dialog");
   return new Promise((resolve) => {
     const dialog = el("dialog", { "aria-labelledby": heading });
@@ -18,7 +18,7 @@ function show(title, build) {
 
 /** Whether the person agrees to `action` ("Remove"), after reading `question`. */
 export async function confirmed(title, question, action) {
-  const said = await show(title, (close) => [
+  const said = await openDialog(title, (close) => [
     el("p", {}, question),
     el("footer", {},
       button(null, "Cancel", () => close(), { class: null, autofocus: true }), button(null, action, () => close("yes"), { class: "danger" })),
@@ -30,7 +30,7 @@ export async function confirmed(title, question, action) {
 export async function askToken(wasWrong, way = null) {
   const field = freshId("token");
   const input = el("input", { id: field, type: "password", autocomplete: "off", required: true, autofocus: true });
-  const said = await show("The server needs a token", (close) => [
+  const said = await openDialog("The server needs a token", (close) => [
     el("form", { on: { submit: (event) => (event.preventDefault(), close(`token:${input.value.trim()}`)) } },
       el("p", {}, wasWrong ? "That token is wrong." : "An admin gave it to you, or it is in the token file that the server was started with. This tab remembers it until it is closed."),
       el("label", { for: field }, "Token"), input,
@@ -43,7 +43,7 @@ export async function askToken(wasWrong, way = null) {
 export function showShortcuts(shortcuts, allowed, allow) {
   const box = freshId("keys");
   const check = el("input", { type: "checkbox", id: box, checked: allowed, on: { change: () => allow(check.checked) } });
-  return show("Keys", () => [
+  return openDialog("Keys", () => [
     el("dl", { class: "keys" }, shortcuts.map(({ key, what }) => [el("dt", {}, el("kbd", {}, key)), el("dd", {}, what)])),
     el("p", { class: "field-row" }, check, el("label", { for: box }, "Single keys work outside of text fields")),
   ]);

@@ -57,11 +57,15 @@ export const named = (name) => name?.trim() ? name : "(no name)";
  * title apart; an upload under the name that it was given; another address as it is.
  */
 export function fileOf(uri) {
+  if (handClass(uri)) return "added by hand";
   if (!uri.startsWith("file:")) return decoded(uri.replace(/^text:/, ""));
   const [, folder, name, part] = /([^/#]*)\/([^/#]*)(#.*)?$/s.exec(uri);
   const file = decoded(name);
   return (folder === "uploads" ? decoded(file.replace(/(%[0-9A-F]?)?%-[0-9a-f]{12}/g, "…")) : `${decoded(folder)}/${file}`) + decoded(part ?? "");
 }
+
+/** The class of what a person added; "" of what a document says, by its address. */
+export const handClass = (uri) => (uri.startsWith("correction:") ? "by-hand" : "");
 
 export function decoded(name) {
   try {
