@@ -256,7 +256,12 @@ ALIKE = [
         ("Mendeleev", "Mendeleyev"),
         ("Joaquin Murrieta", "Joaquin Murrietta"),
     ),
-    *(("Émile Zola", "Emile Zola"), ("Goodall Jané", "Jane Goodall"), ("IndyCar", "Indy Car")),
+    *(
+        ("Émile Zola", "Emile Zola"),
+        ("Cyrus W. Field", "Cyrus Field"),
+        ("Goodall Jané", "Jane Goodall"),
+        ("IndyCar", "Indy Car"),
+    ),
 ]
 UNLIKE = [
     *(("1866 cable", "cable"), ("Apollo 11", "Apollo 12"), ("Apollo 11 mission", "Apollo 11"), ("Ida", "Ada")),
@@ -267,7 +272,11 @@ UNLIKE = [
         ("Antonio Martinez", "Antonia Martinez"),
         ("The Department of Labor", "Labour Department"),
     ),
-    *(("Prince Michael of Kent", "Princess Michael of Kent"), ("Lord Kelvin", "Kelvin")),
+    *(
+        ("Prince Michael of Kent", "Princess Michael of Kent"),
+        ("Lord Kelvin", "Kelvin"),
+        ("Cyrus Field Jr.", "Cyrus West Field"),
+    ),
 ]
 
 
