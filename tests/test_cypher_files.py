@@ -305,7 +305,8 @@ Bridges Board paid for it.""",
     "railway.txt": """The Skagen Railway reached Lunden in 1899. Its director was Niels Holm, a brother of Greta Holm.
 Niels Holm was born in Aarhus. The Skagen Railway ran over the Lunden Bridge from 1905.""",
     "town.txt": """Lunden is a town in Jutland. Greta Holm died in Lunden in 1950. The Lunden Museum keeps drawings by
-G. Holm, also known as Greta Skagen. The museum was founded by Niels Holm. The Lunden Bridge Board meets in the Lunden Museum.""",
+G. Holm, also known as Greta Skagen. The museum was founded by Niels Holm. The Lunden Bridge Board meets
+in the Lunden Museum.""",
 }
 
 
