@@ -38,7 +38,7 @@ from itertools import permutations
 from rapidfuzz import fuzz
 
 from kgplatform.extract.aliases import TITLES, are_of_one_kind, may_be_one_person
-from kgplatform.extract.lexicon import DAYS, GIVEN_NAMES, MONTHS, WORDS, is_common
+from kgplatform.extract.lexicon import DAYS, GIVEN_NAMES, LAST_WORDS, MONTHS, PEOPLES, WORDS, is_common
 from kgplatform.neo4j.store import Parameters, Row, Store
 from kgplatform.query import batches
 from kgplatform.records import Progress
@@ -204,15 +204,20 @@ def stem_of(name: str, forms: Iterable[str] = ()) -> str:
     """What all forms of ``name`` have in common; never empty for a name that is not. ``forms``: as passages write it.
 
     Compatibility forms and case folded, punctuation to space, and each English plural to its singular; but not of a
-    proper name, whose last word every passage writes with a capital: William and Williams are two. More is not taken
-    away: a Porter stem joins organ with organization, and a rule for -ed and -ing hard with Harding
-    (docs/explanation/decisions.md).
+    proper name, whose last word every passage writes with a capital, unless it is a people or says of what kind it is:
+    William and Williams are two, Greeks and Greek, Academy Awards and Academy Award are not. More is not taken away: a
+    Porter stem joins organ with organization, and a rule for -ed and -ing hard with Harding.
 
     >>> stem_of("Hard-Rock  Bands"), stem_of("Alzheimer's disease"), stem_of("World War II"), stem_of("1,000")
     ('hard rock band', 'alzheimer disease', 'world war ii', '1,000')
     """
     key = normalise_name(name)
-    return " ".join(_words(key) if is_proper(forms) else map(_singular, _words(key))) or key
+    words = _words(key)
+    if is_proper(forms):
+        last = [_singular(word) for word in words[-1:]]
+        is_kind = PEOPLES.issuperset(last) or (len(words) > 1 and last[0] in LAST_WORDS)
+        return " ".join([*words[:-1], *last] if is_kind else words) or key
+    return " ".join(map(_singular, words)) or key
 
 
 def is_proper(forms: Iterable[str]) -> bool:

@@ -66,6 +66,8 @@ def test_other_names_have_other_stems(names: tuple[str, ...]) -> None:
 def test_proper_names_keep_their_plurals() -> None:
     """What passages write with a capital throughout is a name; one passage that does not shows that it is none."""
     assert stem_of("Williams", ["Williams"]) != stem_of("William", ["William"])
+    assert stem_of("Greeks", ["Greeks"]) == stem_of("Greek", ["Greek"]), "a people"
+    assert stem_of("Vane Awards", ["Vane Awards"]) == stem_of("Vane Award", ["Vane Award"]), "a kind of thing"
     assert stem_of("Cables", ["Cables", "cables"]) == stem_of("cable", ["cable"])
     assert stem_of("HIV viruses", ["HIV viruses"]) == stem_of("HIV virus", ["HIV virus"])
 
