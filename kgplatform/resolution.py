@@ -7,7 +7,8 @@ never on what else is in the graph, so that adding and removing documents in any
 share properties (``found_by``), by which the graph finds them (``ingest.settle``). Two names are alike if, accents,
 case and punctuation apart,
 
-- they have the same words, titles apart, which may be turned around a comma ("Obama, Barack", "Barack Obama"), or
+- they have the same words, titles apart, which may be turned around a comma ("Obama, Barack", "Barack Obama"),
+- one has middle names that the other leaves out ("Cyrus West Field", "Cyrus Field"), or
 - they are spelt nearly alike, their consonants the same ("Mendeleev", "Mendeleyev"),
 
 their types may be of one thing, and the name tells it from others: one word seldom does. What a passage says of two
@@ -36,8 +37,8 @@ from itertools import permutations
 
 from rapidfuzz import fuzz
 
-from kgplatform.extract.aliases import TITLES, are_of_one_kind
-from kgplatform.extract.lexicon import DAYS, GIVEN_NAMES, MONTHS, WORDS, is_common
+from kgplatform.extract.aliases import TITLES, are_of_one_kind, may_be_one_person
+from kgplatform.extract.lexicon import DAYS, GIVEN_NAMES, LAST_WORDS, MONTHS, PEOPLES, WORDS, is_common
 from kgplatform.neo4j.store import Parameters, Row, Store
 from kgplatform.query import batches
 from kgplatform.records import Progress
@@ -79,15 +80,22 @@ def are_alike(one: Named, other: Named) -> bool:
         if is_work and (one[1] != other[1] or _plain_words(one[0]) != _plain_words(other[0])):
             return one[1] == other[1] is None and one[0] == other[0]
         return mine == theirs or _may_turn(one[0], other[0], mine)
-    consonants = consonants_of(mine)
-    if not consonants or consonants != consonants_of(theirs):
+    consonants = consonants_of(_outer(mine))
+    if not consonants or consonants != consonants_of(_outer(theirs)):
         return False
+    if len(mine) != len(theirs) and _outer(mine) == _outer(theirs):
+        return {one[1], other[1]} <= {"Person", None} and may_be_one_person(one[0], other[0])
     if "".join(mine) == "".join(theirs):
         return len("".join(mine)) >= _LONG_NAME
     differing = [pair for pair in zip(mine, theirs, strict=False) if pair[0] != pair[1]]
     if len(mine) != len(theirs) or len(differing) > 1:
         return False
     return _spelt_alike(*differing[0], alone=len(mine) == 1)
+
+
+def _outer(words: list[str]) -> list[str]:
+    """The words of a name without what stands between a given name and the last: Cyrus West Field is Cyrus Field."""
+    return [words[0], words[-1]] if len(words) in (3, 4) and words[0] in GIVEN_NAMES else words
 
 
 def _tells(words: Sequence[str]) -> bool:
@@ -160,7 +168,7 @@ def found_by(key: str) -> dict[str, str | None]:
     return {
         "stem": stem_of(key),
         "nameWords": counted_words(words) if words else None,
-        "consonants": consonants_of(_untitled(key)[0]) or None,
+        "consonants": consonants_of(_outer(_untitled(key)[0])) or None,
     }
 
 
@@ -196,15 +204,20 @@ def stem_of(name: str, forms: Iterable[str] = ()) -> str:
     """What all forms of ``name`` have in common; never empty for a name that is not. ``forms``: as passages write it.
 
     Compatibility forms and case folded, punctuation to space, and each English plural to its singular; but not of a
-    proper name, whose last word every passage writes with a capital: William and Williams are two. More is not taken
-    away: a Porter stem joins organ with organization, and a rule for -ed and -ing hard with Harding
-    (docs/explanation/decisions.md).
+    proper name, whose last word every passage writes with a capital, unless it is a people or says of what kind it is:
+    William and Williams are two, Greeks and Greek, Academy Awards and Academy Award are not. More is not taken away: a
+    Porter stem joins organ with organization, and a rule for -ed and -ing hard with Harding.
 
     >>> stem_of("Hard-Rock  Bands"), stem_of("Alzheimer's disease"), stem_of("World War II"), stem_of("1,000")
     ('hard rock band', 'alzheimer disease', 'world war ii', '1,000')
     """
     key = normalise_name(name)
-    return " ".join(_words(key) if is_proper(forms) else map(_singular, _words(key))) or key
+    words = _words(key)
+    if is_proper(forms):
+        last = [_singular(word) for word in words[-1:]]
+        is_kind = PEOPLES.issuperset(last) or (len(words) > 1 and last[0] in LAST_WORDS)
+        return " ".join([*words[:-1], *last] if is_kind else words) or key
+    return " ".join(map(_singular, words)) or key
 
 
 def is_proper(forms: Iterable[str]) -> bool:

@@ -77,7 +77,7 @@ def test_labels_and_types_are_ours_and_have_their_colon(subtests: pytest.Subtest
 def planner(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[neo4j.Session]:
     """A session that is told everything, on a small graph that has every label, type and property."""
     folder = tmp_path_factory.mktemp("planner")
-    (folder / "ada.txt").write_text("Ada Lovelace was born in London in 1815. She knew Lady Lovelace and Babbage well.")
+    (folder / "ada.txt").write_text("Ada Lovelace, known as Lady Lovelace, was born in London in 1815.")
     entities = [{"name": name, "type": "Person"} for name in ("Ada Lovelace", "Lady Lovelace", "Lovelace")]
     recorded = {
         "document": "ada.txt",
@@ -307,7 +307,8 @@ Bridges Board paid for it.""",
     "railway.txt": """The Skagen Railway reached Lunden in 1899. Its director was Niels Holm, a brother of Greta Holm.
 Niels Holm was born in Aarhus. The Skagen Railway ran over the Lunden Bridge from 1905.""",
     "town.txt": """Lunden is a town in Jutland. Greta Holm died in Lunden in 1950. The Lunden Museum keeps drawings by
-G. Holm. The museum was founded by Niels Holm. The Lunden Bridge Board meets in the Lunden Museum.""",
+G. Holm, also known as Greta Skagen. The museum was founded by Niels Holm. The Lunden Bridge Board meets
+in the Lunden Museum.""",
 }
 
 

@@ -1,6 +1,6 @@
 // Entities that a passage says are one, whatever their vectors: why, and by which characters of its document.
 // mode: write
-// param $rows: list<map>: one, other: entity ids; said: by, passage, start, end; null: only the score is new
+// param $rows: list<map>: one, other, said: by, passage, start, end; null: only the score is new
 UNWIND $rows AS row
 MATCH (one:Entity {id: row.one})
 MATCH (other:Entity {id: row.other})

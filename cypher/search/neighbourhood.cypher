@@ -33,8 +33,8 @@ CALL (seeded, named) {
     RETURN one[0] AS k, one[1] AS seeds
     UNION ALL
     UNWIND named AS one
-    MATCH (one)-[:SAME_AS]-(k:Entity)
-    WHERE k.key = one.key AND NOT k IN named
+    MATCH (k:Entity {key: one.key})
+    WHERE NOT k IN named
     RETURN DISTINCT k, [] AS seeds
   }
   WITH k, seeds, COUNT { (k)-[:FROM_CHUNK]->() } AS total

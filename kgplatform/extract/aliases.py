@@ -261,13 +261,6 @@ def stands_for(letters: str, name: str, *, inner: bool = False) -> bool:
     return len(letters) in ends
 
 
-def _mixed(letters: str, name: str) -> bool:
-    """Whether ``letters`` are the initials of ``name`` in another order, as of a name in another language."""
-    return len(letters) > 2 and sorted(letters) == sorted(
-        w[0] for w in _WORD.findall(name.casefold()) if w not in _SMALL
-    )
-
-
 def _taken(letters: str, end: int, word: str) -> set[int]:
     """How far ``letters[end:]`` may go with letters of ``word``, its first among them."""
     if letters[end : end + 1] != word[0]:
@@ -279,7 +272,8 @@ def _taken(letters: str, end: int, word: str) -> set[int]:
 
 
 def _acronyms(text: str, named: Named) -> Iterator[Alias]:
-    """An acronym and what it stands for, in brackets one behind the other; or anywhere, if its initials are all."""
+    """An acronym and what it stands for: in brackets one behind the other, where the initials may have the order of
+    another language; or anywhere, if they are all."""
     acronyms = {id_: letters for id_, (name, _) in named.items() if (letters := letters_of(name))}
     longer: dict[str, list[str]] = defaultdict(list)
     for id_, (name, _) in named.items() if acronyms else ():
@@ -287,13 +281,12 @@ def _acronyms(text: str, named: Named) -> Iterator[Alias]:
         for key in {"".join(initials[:1]), "".join(sorted(initials))} if len(initials) > 1 else ():
             longer[key].append(id_)
     for id_, letters in acronyms.items():
-        name, kind = named[id_]
-        for other in dict.fromkeys(longer[letters[0]] + longer["".join(sorted(letters))]):
+        (name, kind), mixed = named[id_], longer["".join(sorted(letters))]
+        for other in dict.fromkeys(longer[letters[0]] + mixed):
             long, its = named[other]
             exact = stands_for(letters, long)
-            if not are_of_one_kind(kind, its) or not (
-                exact or stands_for(letters, long, inner=True) or _mixed(letters, long)
-            ):
+            may = exact or stands_for(letters, long, inner=True) or (len(letters) > 2 and other in mixed)
+            if not may or not are_of_one_kind(kind, its):
                 continue
             first, second = re.escape(name), re.escape(long)
             bracketed = rf"(?i:{second}[\"”’]?\s*[(\[]\s*[\"“‘]?{first}\b|{first}\s*[(\[]\s*(?:the\s+)?{second}\b)"
