@@ -1,10 +1,10 @@
 // Pairs of facts that give an entity two values of what has one, at times that overlap, each in the words of a passage.
-// Objects that are forms of one thing, or that a relation joins, as a town its country, are no two values; a time that
-// is the value itself ends nothing.
+// Forms of one thing, and a town and its country, are no two values; a time that is the value itself ends nothing.
 // mode: read
 // param $relations: list<string>: relations that have one object at a time
 // param $attributes: list<string>: attributes that have one value at a time
 // param $most: int: how many facts of an entity are compared
+// param $joining: list<string>: types of relationships between what are no two values
 // returns: pairs
 // each: entity, subject, name, one, value, other, otherValue
 MATCH (f:Fact)
@@ -24,7 +24,7 @@ UNWIND range(0, size(said) - 2) AS at
 UNWIND said[at + 1..] AS other
 WITH s, name, said[at] AS one, other, said[at].object AS a, other.object AS b
 WHERE any(x IN one.times WHERE any(y IN other.times WHERE x[0] < y[1] AND y[0] < x[1]))
-  AND (a IS NULL OR (a.key <> b.key AND NOT EXISTS { (a)--(b) }))
+  AND (a IS NULL OR (a.key <> b.key AND NOT EXISTS { (a)-[r]-(b) WHERE type(r) IN $joining }))
 WITH s, name, one.fact AS f, other.fact AS g
 ORDER BY s.name, s.id, name, f.id, g.id
 RETURN collect([s.id, s.name, name, f.id, f.object, g.id, g.object]) AS pairs

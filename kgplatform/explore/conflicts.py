@@ -19,6 +19,8 @@ from kgplatform.text.times import times_in
 
 _MOST = 100
 """Facts of an entity with the same relation or attribute that are compared."""
+_JOINING = ["SAME_AS", "FORM_OF", "LOCATED_IN", "PART_OF", "HAS_PART"]
+"""Relationships between what is one thing, or the one in the other: who was born in a town was born in its country."""
 _THOUSANDS = re.compile(r"(?<=\d)[.,'’ \u00a0](?=\d{3}(?!\d))")
 
 
@@ -36,7 +38,7 @@ class Conflict(Shown):
 def conflicts(store: Store, schema: Schema, limit: int) -> tuple[Conflict, ...]:
     """At most ``limit`` of them, by the names of their subjects."""
     single = [[each.name for each in kind if each.single] for kind in (schema.relations, schema.attributes)]
-    rows = store.read("explore/conflicts", relations=single[0], attributes=single[1], most=_MOST)
+    rows = store.read("explore/conflicts", relations=single[0], attributes=single[1], most=_MOST, joining=_JOINING)
     found = [row for row, _ in zip(_differing(rows), range(limit), strict=False)]
     facts = facts_by_id(store, sorted({row[side] for row in found for side in ("one", "other")}))
     return tuple(

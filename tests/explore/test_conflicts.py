@@ -15,7 +15,7 @@ SCHEMA = Schema.from_dict(
     {
         "name": "works",
         "entities": ["Person", "Place", "Organization"],
-        "relations": {"led_by": {"single": "true"}, "born_in": {"single": True}, "knows": "", "lies_in": ""},
+        "relations": {"led_by": {"single": "true"}, "born_in": {"single": True}, "knows": "", "located_in": ""},
         "attributes": {"birth date": {"single": True}, "trait": {}},
     }
 )
@@ -38,7 +38,7 @@ TEXTS = {
     "D": said(
         "Ada Holt was born in 1950. Ada Holt was born in Bath, which lies in Avon. Ada Holt knows Bob Ray.",
         ("Ada Holt", "born_in", "Bath"),
-        ("Bath", "lies_in", "Avon"),
+        ("Bath", "located_in", "Avon"),
         ("Ada Holt", "knows", "Bob Ray"),
         attributes=(("Ada Holt", "birth date", "1950"), ("Ada Holt", "trait", "bold")),
     ),
