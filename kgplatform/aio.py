@@ -23,6 +23,7 @@ from anyio import to_thread
 
 from kgplatform.client import ChatThread, KnowledgeGraph, connect
 from kgplatform.concurrency.threads import Stop
+from kgplatform.correct import Correct
 from kgplatform.explore.look import Look
 from kgplatform.explore.runs import Turn
 from kgplatform.models.chat import Ledger
@@ -151,6 +152,28 @@ class AsyncLook(_View[Look]):
     ways = _awaited(Look.ways)
 
 
+class AsyncCorrect(_View[Correct]):
+    """``KnowledgeGraph.correct``, awaited."""
+
+    accept = _awaited(Correct.accept)
+    add = _awaited(Correct.add)
+    alias = _awaited(Correct.alias)
+    all = _awaited(Correct.all)
+    do = _awaited(Correct.do)
+    drop = _awaited(Correct.drop)
+    duplicates = _awaited(Correct.duplicates)
+    load = _awaited(Correct.load)
+    merge = _awaited(Correct.merge)
+    refuse = _awaited(Correct.refuse)
+    remove_alias = _awaited(Correct.remove_alias)
+    rename = _awaited(Correct.rename)
+    retype = _awaited(Correct.retype)
+    save = _awaited(Correct.save)
+    split = _awaited(Correct.split)
+    take = _awaited(Correct.take)
+    undo = _awaited(Correct.undo)
+
+
 class AsyncChatThread(_View[ChatThread]):
     """A thread of questions (``ChatThread``), awaited. ``id`` names it."""
 
@@ -182,6 +205,7 @@ class AsyncKnowledgeGraph(_View[KnowledgeGraph]):
     conflicts = _awaited(KnowledgeGraph.conflicts)
     connect_model = _awaited(KnowledgeGraph.connect_model)
     cypher = _awaited(KnowledgeGraph.cypher)
+    describe = _awaited(KnowledgeGraph.describe)
     database_id = _awaited(KnowledgeGraph.database_id)
     documents = _awaited(KnowledgeGraph.documents)
     estimate = _awaited(KnowledgeGraph.estimate)
@@ -246,6 +270,11 @@ class AsyncKnowledgeGraph(_View[KnowledgeGraph]):
     def look(self) -> AsyncLook:
         """What people look at: names, neighbours, the tree, documents with their facts, saved runs."""
         return AsyncLook(self._graph, self._limiter, lambda graph: graph.look)
+
+    @property
+    def correct(self) -> AsyncCorrect:
+        """What people correct: merge, split, rename, and facts that are not so."""
+        return AsyncCorrect(self._graph, self._limiter, lambda graph: graph.correct)
 
     @property
     def settings(self) -> Settings:

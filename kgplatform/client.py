@@ -37,6 +37,7 @@ from kgplatform.concurrency.arguments import checked, typed
 from kgplatform.concurrency.files import write_atomically
 from kgplatform.concurrency.spans import span
 from kgplatform.concurrency.threads import Stop, heard
+from kgplatform.correct import Correct
 from kgplatform.errors import (
     BudgetError,
     Code,
@@ -62,7 +63,7 @@ from kgplatform.extract.llm import LlmExtractor
 from kgplatform.extract.local import LocalExtractor
 from kgplatform.extract.recorded import RecordedExtractor
 from kgplatform.extract.schema import Schema, load_schema, shipped_schemas
-from kgplatform.ingest.compare import holds
+from kgplatform.ingest.compare import describe, holds
 from kgplatform.ingest.estimate import Estimate, estimate
 from kgplatform.ingest.facts_pass import lacks_facts
 from kgplatform.ingest.graph_state import (
@@ -374,6 +375,15 @@ class KnowledgeGraph:
         self._learnt.discard("documents")  # perhaps these were all
         return chosen
 
+    def describe(self, documents: str | Path | Sequence[str | Path], metadata: Mapping[str, Any]) -> list[DocumentInfo]:
+        """Give documents, named as in ``remove``, metadata in place of what ingests gave them; None takes a name away.
+        Nothing is read again. Raises ``InputError`` for a name that a document itself has a value for."""
+        given = metadata_to_give(metadata)
+        with self._writing("correct", SILENT) as turn:
+            ids = [each.id for each in self._named(documents)]
+            describe(turn.store, ids, given)
+        return [each for each in self.documents() if each.id in ids]
+
     def reembed(self, *, progress: Progress = SILENT) -> dict[str, float]:
         """Embed the whole graph again with the model that is set; returns the seconds of each stage."""
         with self._writing("reembed", progress) as turn:
@@ -633,6 +643,18 @@ class KnowledgeGraph:
         """What people look at: names, neighbours, the tree, the map, documents with their facts, saved runs."""
         return Look(self.store)
 
+    @cached_property
+    def correct(self) -> Correct:
+        """What people correct: merge, split, rename, and facts that are not so; kept through every ingest, and undone
+        to the letter."""
+        return Correct(self.store, self._correcting, self.documents)
+
+    @contextmanager
+    def _correcting(self, progress: Progress) -> Iterator[Tools]:
+        self._need_documents()
+        with self._writing("correct", progress) as turn:
+            yield self._tools(turn, LocalExtractor(), None, "flexible", progress)
+
     def cypher(
         self,
         statement: str,
@@ -777,7 +799,7 @@ class KnowledgeGraph:
         own. Close only the whole.
         """
         part = copy.copy(self)
-        for bound in ("embedder", "language_model", "look"):
+        for bound in ("embedder", "language_model", "look", "correct"):
             part.__dict__.pop(bound, None)
         part.store, part.ledger, part._whole = self.store.within(stop or self.store.stop), Ledger(), self
         return part

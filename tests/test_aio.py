@@ -11,6 +11,7 @@ from event_loops import in_own_thread
 from kgplatform import AsyncKnowledgeGraph, InputError, KnowledgeGraph, Stop, StoppedError, Text, connect_async
 from kgplatform.aio import AsyncChatThread, AsyncLook
 from kgplatform.client import ChatThread
+from kgplatform.correct import Correct
 from kgplatform.explore.look import Look
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.records import Answer, Step
@@ -28,6 +29,7 @@ NOT_AWAITED = {
     },
     Look: set[str](),
     ChatThread: set[str](),
+    Correct: set[str](),
 }
 
 

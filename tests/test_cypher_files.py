@@ -107,6 +107,8 @@ def planner(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(build_tree, "LARGEST", 2)  # so that there are communities inside of communities
             graph.build_tree()
+        graph.correct.rename("London", "London, England", why="There are several.")
+        store.write(("correct/mark_all", {}))
         graph.cypher("MATCH (c:Chunk {name: 'two · 1'}) SET c.proposals = '[]'", write=True)  # as in an older graph
         graph.cypher("MATCH (c:Chunk {name: 'two · 1'}) SET c.unreadBy = '', c.factsUnreadBy = ''", write=True)
         store.write(("tree/names_due", {"ids": [row["id"] for row in store.read("tree/communities")]}))

@@ -179,7 +179,7 @@ def test_every_command_runs(
     reader: Store, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with reader:
-        if not re.search("kgplatform (?:ingest|remove|reembed)", line):
+        if not re.search("kgplatform (?:ingest|remove|reembed|correct alias)", line):
             prepare(reader, monkeypatch)
         elif " ingest " not in line:
             wipe(reader)

@@ -35,6 +35,7 @@ extract
 resolution
 ingest
 tree gist exchange explore search parts workspaces
+correct
 readers
 client
 aio

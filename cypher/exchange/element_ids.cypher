@@ -43,6 +43,10 @@ UNION ALL
   MATCH (n:ProposedType {id: id})
   RETURN n
 UNION ALL
+  UNWIND $ids.Correction AS id
+  MATCH (n:Correction {id: id})
+  RETURN n
+UNION ALL
   UNWIND $ids.Run AS id
   MATCH (n:Run {id: id})
   RETURN n

@@ -2,5 +2,5 @@
 // mode: write
 // param $rows: list<map>: id, names
 UNWIND $rows AS row
-MATCH (n:Graph|Document|Chunk|KeyElement|Attribute|Fact|Community|Keyword|Page|ProposedType|Run|Step {id: row.id})
+MATCH (n:Graph|Document|Chunk|KeyElement|Attribute|Fact|Community|Keyword|Page|ProposedType|Correction|Run|Step {id: row.id})
 FOREACH (name IN row.names | SET n[name] = [])

@@ -86,6 +86,14 @@ UNION ALL
   LIMIT $limit
 UNION ALL
   WITH $kind AS kind
+  WHERE kind = 'Correction'
+  MATCH (n:Correction)
+  WHERE n.id > $after
+  RETURN n
+  ORDER BY n.id
+  LIMIT $limit
+UNION ALL
+  WITH $kind AS kind
   WHERE kind = 'Run'
   MATCH (n:Run)
   WHERE n.id > $after
@@ -102,5 +110,5 @@ UNION ALL
   LIMIT $limit
 }
 RETURN n.id AS id, labels(n) AS labels, properties(n) AS properties,
-       [(n)-[r]->(m:Graph|Document|Chunk|KeyElement|Attribute|Fact|Community|Keyword|Page|ProposedType|Run|Step)
+       [(n)-[r]->(m:Graph|Document|Chunk|KeyElement|Attribute|Fact|Community|Keyword|Page|ProposedType|Correction|Run|Step)
         WHERE m.id > '' | [type(r), m.id, properties(r)]] AS relationships

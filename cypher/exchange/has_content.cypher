@@ -2,5 +2,5 @@
 // mode: read
 // returns: any
 RETURN EXISTS {
-  MATCH (:Document|Chunk|KeyElement|Attribute|Fact|Community|Keyword|Page|ProposedType|Run|Step)
+  MATCH (:Document|Chunk|KeyElement|Attribute|Fact|Community|Keyword|Page|ProposedType|Correction|Run|Step)
 } AS any

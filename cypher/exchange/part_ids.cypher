@@ -22,5 +22,8 @@ CALL (d) {
   UNION
   MATCH (d)<-[:FROM_DOCUMENT]-(:Chunk)-[:PROPOSED]->(n:ProposedType)
   RETURN n
+  UNION
+  MATCH (d)<-[:FROM_DOCUMENT]-(:Chunk)<-[:CORRECTS]-(n:Correction)
+  RETURN n
 }
 RETURN DISTINCT n.id AS id, elementId(n) AS element

@@ -9,7 +9,7 @@ WHERE elementId(n) = element
 RETURN n.id AS id, labels(n) AS labels, properties(n) AS properties,
        CASE
          WHEN n:KeyElement THEN []
-         ELSE [(n)-[r:FROM_DOCUMENT|NEXT_CHUNK|FROM_CHUNK|SUBJECT|OBJECT|VALUE|MENTIONS|PROPOSED|PAGE_OF|NEXT_PAGE]->(m)
+         ELSE [(n)-[r:FROM_DOCUMENT|NEXT_CHUNK|FROM_CHUNK|SUBJECT|OBJECT|VALUE|MENTIONS|PROPOSED|PAGE_OF|NEXT_PAGE|CORRECTS]->(m)
                | [n.id, type(r), m.id, properties(r)]]
            + [(k:KeyElement)-[r:FROM_CHUNK|HAS_ATTRIBUTE]->(n) | [k.id, type(r), n.id, properties(r)]]
            + [(n)-[:SUBJECT]->(s:Entity)-[r]->(o:Entity)<-[:OBJECT]-(n) WHERE r.fact = n.id

@@ -1,11 +1,10 @@
 // Take away what these passages state: their evidence, then facts that nothing states any more, with the relations
 // and attributes that came from them.
 // mode: write
-// param $passages: list<string>: passage ids
-// param $kept: list<string>: of one that is bounded again, its triples and attributes, beside atomic facts; null: none
-UNWIND $passages AS id
-MATCH (:Chunk {id: id})<-[evidence:FROM_CHUNK]-(f:Fact)
-WHERE $kept IS NULL OR (f.kind <> 'atomic' AND NOT f.id IN $kept)
+// param $rows: list<map>: passage, gone: ids of the facts that it states no more; null: all
+UNWIND $rows AS row
+MATCH (:Chunk {id: row.passage})<-[evidence:FROM_CHUNK]-(f:Fact)
+WHERE row.gone IS NULL OR f.id IN row.gone
 DELETE evidence
 WITH DISTINCT f
 CALL (f) {

@@ -2,11 +2,10 @@
 // keywords that they were; those that stay are looked at again, since an alias or a name may have gone. Communities
 // that lose an entity are due in the next update of the tree.
 // mode: write
-// param $passages: list<string>: passage ids
-// param $gone: list<string>: the only ones that they mention no more; null: all
-UNWIND $passages AS id
-MATCH (:Chunk {id: id})<-[mention:FROM_CHUNK]-(k:KeyElement)
-WHERE $gone IS NULL OR k.id IN $gone
+// param $rows: list<map>: passage, gone: ids of those that it mentions no more; null: all
+UNWIND $rows AS row
+MATCH (:Chunk {id: row.passage})<-[mention:FROM_CHUNK]-(k:KeyElement)
+WHERE row.gone IS NULL OR k.id IN row.gone
 DELETE mention
 WITH DISTINCT k
 SET k:Pending

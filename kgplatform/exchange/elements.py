@@ -40,7 +40,7 @@ SUFFIXES = {"jsonl": ".jsonl", "graphml": ".graphml", "csv": ""}
 
 KINDS = (
     *("Graph", "Document", "Chunk", "KeyElement", "Attribute", "Fact", "Community", "Keyword", "Page", "ProposedType"),
-    *("Run", "Step"),
+    *("Correction", "Run", "Step"),
 )
 """Every node of the platform has exactly one of these labels; an ``Entity`` is a ``KeyElement`` too."""
 

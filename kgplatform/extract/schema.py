@@ -365,12 +365,12 @@ RELATED_TO = "RELATED_TO"
 
 _LABELS = (
     *("Document", "Chunk", "Fact", "Entity", "KeyElement", "Attribute", "Keyword", "Community", "Page"),
-    *("ProposedType", "Run", "Step", "Graph", "Pending", "ServerJob", "WritePass"),
+    *("ProposedType", "Correction", "Run", "Step", "Graph", "Pending", "ServerJob", "WritePass"),
 )
 _RELATIONSHIPS = (
     *("FROM_DOCUMENT", "NEXT_CHUNK", "FROM_CHUNK", "SUBJECT", "OBJECT", "VALUE", "MENTIONS", "HAS_ATTRIBUTE"),
     *("MEMBER_OF", "KEYWORD_OF", "REPRESENTED_BY", "SAME_AS", "PAGE_OF", "NEXT_PAGE", "PARENT", "FORM_OF"),
-    *("HAS_STEP", "NEXT_STEP", "FOUND", "CITES", "AT", "FOLLOWS", "PROPOSED"),
+    *("HAS_STEP", "NEXT_STEP", "FOUND", "CITES", "AT", "FOLLOWS", "PROPOSED", "CORRECTS"),
 )
 _LONGEST = 100
 

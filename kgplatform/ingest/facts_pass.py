@@ -15,7 +15,9 @@ from itertools import islice
 
 from kgplatform.extract.grounded_names import without_inventions
 from kgplatform.extract.llm import FACTS_TOKENS, facts_request, read_facts
+from kgplatform.extract.schema import Schema
 from kgplatform.ingest.compare import Plan
+from kgplatform.ingest.corrections import uncorrect
 from kgplatform.ingest.window import WINDOW, Commits, FailedPassage, Item, PassageReader, Tools, by_kind, not_kept
 from kgplatform.ingest.write import Writer, fact_rows
 from kgplatform.models.chat import Chat
@@ -68,8 +70,8 @@ def lacks_facts(store: Store) -> bool:
     return any(True for _ in passages_without_facts(store))
 
 
-def read_facts_of_passages(tools: Tools, chat: Chat, turn: Pass, plan: Plan | None) -> FactsRead:
-    """Read the passages that lack facts, several at once, and commit as they come."""
+def read_facts_of_passages(tools: Tools, chat: Chat, turn: Pass, plan: Plan | None, schema: Schema | None) -> FactsRead:
+    """Read the passages that lack facts, several at once, and commit as they come. ``schema``: as it has grown."""
     store = tools.store
     request = facts_request(chat)
     known_failures = "" if tools.retry_failed else request
@@ -89,6 +91,7 @@ def read_facts_of_passages(tools: Tools, chat: Chat, turn: Pass, plan: Plan | No
     with reader, Writer(store) as writer, Commits(writer, turn, "facts") as commits:
         while not reader.stopped and (some := list(islice(wanted, WINDOW))):
             commits.give_way()
+            uncorrect(store, [row["id"] for row in store.read("correct/corrected", ids=some)], schema)
             texts = store.read("ingest/passage_texts", ids=some)
             known = {row["passage"]["id"]: row for row in texts}
             items: list[Item] = [

@@ -27,6 +27,7 @@ from kgplatform.errors import InputError, ModelError
 from kgplatform.extract.schema import Expansion
 from kgplatform.ingest.bulk import FirstBuild
 from kgplatform.ingest.compare import NewLanguages, Plan, check_prune, compare, gone_files, lay
+from kgplatform.ingest.corrections import grown_schema
 from kgplatform.ingest.facts_pass import BY_PASS, FactsRead, read_facts_of_passages
 from kgplatform.ingest.graph_state import (
     bring_up_to_date,
@@ -151,8 +152,7 @@ def ingest(
     ``prune``: documents of files that are gone from the folders among ``paths`` are removed. ``reread``: documents
     that have not changed are read again.
 
-    Safe to repeat, and to kill at any moment: the same command resumes where it stopped. What it takes of memory does
-    not depend on how much there is to read.
+    Safe to repeat, and to kill at any moment: the same command resumes. Memory does not depend on how much is read.
     """
     watch = Stopwatch()
     with watch.stage("load"):
@@ -192,10 +192,11 @@ def ingest(
         if tools.facts_from is not None and not read.stopped:
             turn.share()
             with watch.stage("facts"):
-                facts = read_facts_of_passages(tools, tools.facts_from, turn, plan)
+                facts = read_facts_of_passages(tools, tools.facts_from, turn, plan, read.schema)
             turn.alone()
             report = _with_facts(report, facts, "these files")
-        report = _with_vectors(report, settle(tools.store, tools.embedder, tools.settings, tools.progress), watch)
+        done = settle(tools.store, tools.embedder, tools.settings, tools.progress, read.schema)
+        report = _with_vectors(report, done, watch)
         _record(tools)
         tools.progress("counting", 0, 1)
         with watch.stage("count"):
@@ -242,7 +243,7 @@ def ingest_facts(tools: Tools, turn: Pass) -> IngestReport:
     define_graph(tools.store, tools.embedder)
     turn.share()
     with watch.stage("facts"):
-        facts = read_facts_of_passages(tools, tools.facts_from, turn, None)
+        facts = read_facts_of_passages(tools, tools.facts_from, turn, None, grown_schema(tools.store))
     turn.alone()
     report = IngestReport(BY_PASS, tools.schema.name, tools.mode, unnamed=facts.unnamed, malformed=facts.malformed)
     report = replace(report, left_out=_commonest(facts.left_out))

@@ -16,25 +16,17 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from typing import Any
 
 from kgplatform.extract.bound import KINDS, MODES, Mode, bound
 from kgplatform.extract.schema import Expansion, Schema, TypeKind
-from kgplatform.ingest.write import Statement, extraction_statements, proposal_of, proposed_type, rows_of
+from kgplatform.ingest.corrections import Corrections, Said, rewritten, said_by, without_label
+from kgplatform.ingest.write import proposal_of, proposed_type, rows_of
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches
-from kgplatform.records import (
-    ExtractedAttribute,
-    ExtractedEntity,
-    ExtractedTriple,
-    Extraction,
-    Passage,
-    Proposal,
-    metadata_of,
-    written_on,
-)
+from kgplatform.records import ExtractedAttribute, ExtractedEntity, ExtractedTriple, Extraction, Proposal
 from kgplatform.text import node_id, tidy, type_key
 
 THRESHOLD = 0.9
@@ -145,7 +137,8 @@ class KnownGrowth:
                         self._growth.add(row["passage"], row["document"], [proposal_of(row)])
 
 
-_AT_ONCE = 500
+_AT_ONCE, _WRITTEN_AT_ONCE = 500, 50
+"""Passages that are looked at, and those that are written in one transaction."""
 _SHAPES: dict[str, Any] = {"entities": ExtractedEntity, "triples": ExtractedTriple, "attributes": ExtractedAttribute}
 
 
@@ -165,11 +158,13 @@ def left_out(extraction: Extraction, seed: Schema, schema: Schema, mode: Mode) -
 
 def fill_in(store: Store, seed: Schema, schema: Schema) -> None:
     """Bound by ``schema``, which ``seed`` has become, what passages keep, each in its mode. One that is as it was is
-    only marked; of another, what it says now takes the place of what it said, in a transaction of its own."""
+    only marked; of another, what it says now takes the place of what it said."""
+    corrections = Corrections.of(store, schema)
     for mode in MODES:
         ids = {"seed": _id_of(seed, mode), "schema": _id_of(schema, mode)}
         while rows := store.read("ingest/left_out", **ids, limit=_AT_ONCE):
             same: list[Row] = []
+            others: dict[str, tuple[Extraction, Row]] = {}
             for row in rows:
                 kept = json.loads(row["leftOut"])
                 parts = {kind: tuple(shape(**item) for item in kept[kind]) for kind, shape in _SHAPES.items()}
@@ -178,33 +173,40 @@ def fill_in(store: Store, seed: Schema, schema: Schema) -> None:
                 counts["offSchema"] = tally.off_schema
                 state: Row = {"boundBy": ids["schema"]}
                 if counts == row["counts"]:
-                    same.append({"id": row["passage"]["id"], "state": state})
+                    same.append({"id": row["id"], "state": state})
                     continue
                 names = {kind: told for kind, told in json.loads(row["notKept"]).items() if kind not in KINDS}
                 told = {**tally.left_out, **names}
                 state |= counts | {"notKept": json.dumps(told, ensure_ascii=False) if told else None}
-                store.write(*_again(row, bounded, schema, state))
+                others[row["id"]] = bounded, state
+            for some in batches(sorted(others), _WRITTEN_AT_ONCE):
+                said = [_again(each, others[each.passage.id][0], schema) for each in said_by(store, some)]
+                states = {id_: others[id_][1] for id_ in some}
+                store.write(*rewritten(said, corrections, states))
             store.write(("ingest/passage_states", {"rows": same}))
 
 
-def _again(row: Row, bounded: Extraction, schema: Schema, state: Row) -> list[Statement]:
-    """The statements that write what a passage says now that it is bounded again. Its atomic facts stay."""
-    passage = Passage(document_id=row["document"], **row["passage"])
-    day = written_on(metadata_of(row["properties"]))
-    written, ids = rows_of(passage, bounded, schema, row["title"], day), {"passages": [passage.id]}
-    there = {each["id"]: each for each in row["entities"]}
-    written.mentions = {key: mention for key, mention in written.mentions.items() if key[0] not in there}
-    called = {each["key"]: id_ for id_, each in reversed(written.entities.items())}
-    older = [each for id_, each in there.items() if id_ not in written.entities]
-    renamed = [{"passage": passage.id, "old": e["id"], "new": called[e["key"]]} for e in older if e["key"] in called]
-    gone = [each["id"] for each in older if each["key"] in called or not each["inFacts"]]
-    return [
-        *extraction_statements(written, [{"id": passage.id, "state": state}]),
-        ("ingest/move_mentions", {"rows": renamed}),
-        ("ingest/remove_facts", {**ids, "kept": [id_ for id_, _ in (*written.triples, *written.attributes)]}),
-        ("ingest/remove_mentions", {**ids, "gone": gone}),
-        ("ingest/recount_statements", ids),
-    ]
+def _again(said: Said, bounded: Extraction, schema: Schema) -> Said:
+    """What a passage says now that it is bounded again. Its atomic facts stay, and mention what is called so now."""
+    before, rows = said.uncorrected, rows_of(said.passage, bounded, schema, said.title, said.written)
+    rows.mentions |= {key: row for key, row in before.mentions.items() if key in rows.mentions}
+    first = {id_: mention["names"][0] for (id_, _), mention in rows.mentions.items()}  # as the graph gives them
+    rows.entities = {id_: {**without_label(row), "name": first[id_]} for id_, row in rows.entities.items()}
+    called = {each["key"]: id_ for id_, each in reversed(rows.entities.items())}
+    for key, fact in before.atomic_facts.items():
+        elements = set()
+        for id_ in fact["elements"]:
+            entity = before.entities.get(id_)
+            if entity is not None and id_ not in rows.entities and entity["key"] in called:
+                id_ = called[entity["key"]]
+            elif entity is not None:
+                rows.entities.setdefault(id_, entity)
+            else:
+                rows.key_elements[id_] = before.key_elements[id_]
+            rows.mentions.setdefault((id_, said.passage.id), before.mentions[id_, said.passage.id])
+            elements.add(id_)
+        rows.atomic_facts[key] = {**fact, "elements": sorted(elements)}
+    return replace(said, uncorrected=rows)
 
 
 def _id_of(schema: Schema, mode: Mode) -> str:

@@ -10,7 +10,7 @@ Nothing else writes meanwhile: a pass is alone when it settles (``neo4j.passes``
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Literal
@@ -19,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgplatform.concurrency.spans import Stopwatch
+from kgplatform.extract.schema import Schema
+from kgplatform.ingest.corrections import Corrections, correct_what_is_due
 from kgplatform.ingest.graph_state import (
     bring_up_to_date,
     define_indexes,
@@ -89,16 +91,20 @@ class Settled:
         return self.notes() + [f"Without a vector: {each.name}: {each.reason}" for each in self.unembedded]
 
 
-def settle(store: Store, embedder: Embedder, settings: Settings, progress: Progress) -> Settled:
-    """Complete every pending node that can be embedded, and bring the indexes online."""
+def settle(
+    store: Store, embedder: Embedder, settings: Settings, progress: Progress, schema: Schema | None = None
+) -> Settled:
+    """Correct what is due, complete every pending node that can be embedded, and bring the indexes online. ``schema``:
+    what the graph's is to become."""
     bring_up_to_date(store)
+    corrections = correct_what_is_due(store, progress, schema)
     vectors = _Vectors(store, embedder, progress)
     watch, elements = vectors.watch, vectors.due["entities"] + vectors.due["elements"]
     with watch.stage("names"):
         vectors.begin("entities" if vectors.due["entities"] else "elements")
         with closing(store.read_batches("ingest/pending_elements", _BATCH)) as found:
             for rows in found:
-                _name_some(store, vectors, rows)
+                _name_some(store, vectors, corrections, rows)
     with watch.stage("vectors"):
         vectors.complete("passages")
         vectors.complete("facts")
@@ -106,7 +112,7 @@ def settle(store: Store, embedder: Embedder, settings: Settings, progress: Progr
         same_as, same_form = least_cosines(embedder)
         with watch.stage("likenesses"):
             least = settings.same_as_threshold or same_as
-            join_likes(store, embedder.dimension, least, same_form, elements, progress)
+            join_likes(store, embedder.dimension, least, same_form, elements, progress, corrections.are_different)
         with watch.stage("forms"):
             settle_forms(store, elements, progress)
     with watch.stage("indexes"):
@@ -203,11 +209,11 @@ def vector_rows(ids: Sequence[str], vectors: NDArray[np.float32]) -> list[Row]:
     return [{"id": id_, "high": upper.tobytes(), "low": lower.tobytes()} for id_, upper, lower in parts]
 
 
-def _name_some(store: Store, vectors: _Vectors, rows: Sequence[Row]) -> None:
+def _name_some(store: Store, vectors: _Vectors, corrections: Corrections, rows: Sequence[Row]) -> None:
     renamed: list[Row] = []
     unembedded: dict[bool, list[Row]] = {True: [], False: []}
     for row in rows:
-        name, aliases = best_name(Counter(dict(row["names"])))
+        name, aliases = corrections.names(row["id"], dict(row["names"]), best_name)
         is_new = name != row["name"]
         if aliases or is_new or row["aliased"]:
             stale = is_new and row["embedded"]
@@ -249,9 +255,18 @@ _CANDIDATES = 50
 _IDS = 500
 
 
-def join_likes(store: Store, dimension: int, same_as: float, same_form: float, total: int, progress: Progress) -> None:
+def join_likes(
+    store: Store,
+    dimension: int,
+    same_as: float,
+    same_form: float,
+    total: int,
+    progress: Progress,
+    are_different: Callable[[str, str], bool],
+) -> None:
     """Join all key elements with new vectors with what is like them: entities whose cosine is at least ``same_as``,
     others by a cosine of at least ``same_form``. ``dimension``: of the vectors. ``total``: how many are pending.
+    ``are_different``: of two entities, whether people told them apart.
 
     Looked at is what has a new vector (``joinDue``), whatever else the graph holds: entities with the same words, with
     one word less or with the same consonants are looked up by properties, those with one word more in a full-text
@@ -269,7 +284,8 @@ def join_likes(store: Store, dimension: int, same_as: float, same_form: float, t
         for rows in found:
             names = {row["id"]: words_of(row["key"]) for row in rows if row["isEntity"]}
             pairs = like_names(store, names, beside_joined=there["joined"])
-            store.write_rows("ingest/same_as", [{"one": a, "other": b} for a, b in pairs], threshold=same_as)
+            likely = [{"one": one, "other": other} for one, other in pairs if not are_different(one, other)]
+            store.write_rows("ingest/same_as", likely, threshold=same_as)
             if there["plain"]:
                 _join_by_meaning(store, rows, same_form)
             done += len(rows)

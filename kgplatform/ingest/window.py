@@ -596,6 +596,8 @@ class Commits(AbstractContextManager["Commits"]):
         self.gone = 0
         self._writer, self._turn, self._replaces = writer, turn, replaces
         self._gave_way = False
+        # Others make corrections between two ingests alone (``neo4j.passes``).
+        self._correct: bool = turn.store.read("correct/any")[0]["any"]
         self._clear()
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
@@ -632,7 +634,8 @@ class Commits(AbstractContextManager["Commits"]):
 
     def _flush(self) -> None:
         if self._states:
-            self._writer.put(extraction_statements(self._rows, self._states, self._replaces, self._read))
+            more = {"correct": self._correct}
+            self._writer.put(extraction_statements(self._rows, self._states, self._replaces, self._read, **more))
         self._clear()
 
     def _clear(self) -> None:

@@ -66,10 +66,15 @@ Replaced = Literal["facts", "everything"]
 
 
 def extraction_statements(
-    rows: Rows, states: Sequence[Row], replaces: Replaced | None = None, read: Sequence[str] = ()
+    rows: Rows,
+    states: Sequence[Row],
+    replaces: Replaced | None = None,
+    read: Sequence[str] = (),
+    *,
+    correct: bool = False,
 ) -> list[Statement]:
     """The statements that write ``rows`` and record the ``states`` of the passages that they came from. ``replaces``:
-    what the passages ``read`` said before is taken away first."""
+    what the passages ``read`` said before is taken away first. ``correct``: these are to be corrected later."""
     ids = {"passages": list(read)}
     before: list[Statement] = []
     after: list[Statement] = []
@@ -82,6 +87,16 @@ def extraction_statements(
         after = [("ingest/revisit_elements", mentioned), ("ingest/recount_statements", ids)]
     return [
         *before,
+        *statements_of(rows),
+        *_slices("ingest/passage_states", states),
+        *after,
+        *([("correct/written", ids)] if correct and read else ()),
+    ]
+
+
+def statements_of(rows: Rows) -> list[Statement]:
+    """The statements that write ``rows``, beside what is there."""
+    return [
         *_slices("ingest/entities", ordered(rows.entities)),
         *_slices("ingest/key_elements", ordered(rows.key_elements)),
         *_slices("ingest/mentions", ordered(rows.mentions)),
@@ -89,18 +104,16 @@ def extraction_statements(
         *_slices("ingest/attributes", ordered(rows.attributes)),
         *_slices("ingest/atomic_facts", ordered(rows.atomic_facts)),
         *_slices("ingest/proposed", ordered(rows.proposals)),
-        *_slices("ingest/passage_states", states),
-        *after,
     ]
 
 
 def _taken_away(passages: Sequence[str]) -> list[Statement]:
     """The statements that take away all that passages say."""
-    ids = {"passages": list(passages)}
+    everything = {"rows": [{"passage": id_, "gone": None} for id_ in passages]}
     return [
-        ("ingest/remove_facts", {**ids, "kept": None}),
-        ("ingest/remove_proposals", ids),
-        ("ingest/remove_mentions", {**ids, "gone": None}),
+        ("ingest/remove_facts", everything),
+        ("ingest/remove_proposals", {"passages": list(passages)}),
+        ("ingest/remove_mentions", everything),
         ("ingest/remove_communities", {}),
     ]
 
@@ -225,7 +238,7 @@ class Rows:
     """The rows of some passages, keyed so that each node, mention and evidence is written once."""
 
     title: str = ""
-    written: str = ""
+    written: str = field(default="", compare=False)
     entities: dict[str, Row] = field(default_factory=dict)
     key_elements: dict[str, Row] = field(default_factory=dict)
     mentions: dict[tuple[str, str], Row] = field(default_factory=dict)
@@ -386,12 +399,15 @@ def _place(
     place = place or find_statement(quote, names, passage.text, understood=(rows.title,))
     place = place or stated_place(said or names, passage.text, rows.title)
     start, end = (place.start, place.end) if place else (0, passage.end - passage.start)
-    time = stated_time(passage.text, start, end, said or names, rows.written) if place else None
+    at = {"start": passage.start + start, "end": passage.start + end, "found": place is not None}
+    return {"passage": passage.id, **at, **time_of(passage, at, said or names, rows.written)}
+
+
+def time_of(passage: Passage, at: Row, names: Sequence[str], written: str) -> Row:
+    """When that is so which the passage says ``at`` a place of ``names``, by the day when it was ``written``."""
+    start, end = at["start"] - passage.start, at["end"] - passage.start
+    time = stated_time(passage.text, start, end, names, written) if at["found"] else None
     return {
-        "passage": passage.id,
-        "start": passage.start + start,
-        "end": passage.start + end,
-        "found": place is not None,
         "since": time and time.since,
         "until": time and time.until,
         "granularity": time and time.granularity,

@@ -40,6 +40,7 @@ EXCLUDES: dict[str, tuple[str, ...]] = {
     "reembed": ("ingest", "tree", "gist"),
     "import": ("ingest", "tree", "gist"),
     "copy": (),
+    "correct": ("ingest",),
 }
 """Kinds of passes, and beside which others they cannot run, not even between two turns of those."""
 _DOES = {
@@ -50,6 +51,7 @@ _DOES = {
     "reembed": "embedding the graph again",
     "import": "an import",
     "copy": "copying a part",
+    "correct": "a correction",
 }
 _open: set[str] = set()
 """The passes of this process."""

@@ -259,6 +259,24 @@ def remove(
     terminal.show(as_json, removed, reports.show_removed, {"removed": removed})
 
 
+def describe(
+    documents: Annotated[list[str], typer.Argument(help="Ids, URIs, paths or titles; folders.", show_default=False)],
+    metadata: Metadata = None,
+    home: Home = None,
+    as_json: AsJson = False,
+) -> None:
+    """Give documents metadata, without reading them again. An empty value takes a name away."""
+    from kgplatform.interfaces.cli.show import reports, terminal
+    from kgplatform.sources.files.plain import typed
+
+    given = {name: typed(text) for name, text in named_texts(metadata, "--metadata")}
+    if not given:
+        raise InputError("Give the documents at least one --metadata NAME=VALUE.")
+    with open_at(home) as graph:
+        described = graph.describe(documents, given)
+    terminal.show(as_json, described, reports.show_documents, {"documents": described})
+
+
 def reembed(home: Home = None, as_json: AsJson = False) -> None:
     """Embed the whole graph again, with the model of KGPLATFORM_EMBEDDER."""
     from kgplatform.interfaces.cli.show import terminal
@@ -272,17 +290,68 @@ def reembed(home: Home = None, as_json: AsJson = False) -> None:
         print(f"The graph is embedded with {model}.")
 
 
+def correct(
+    action: Annotated[str, typer.Argument(metavar="ACTION", help="What to do; see below.", show_default=False)],
+    given: Annotated[
+        list[str] | None, typer.Argument(metavar="[WHAT]...", help="Entities, names, a fact.", show_default=False)
+    ] = None,
+    documents: Documents = None,
+    value: Annotated[bool, typer.Option("--value", help="With add: the last is a value, not an entity.")] = False,
+    why: Annotated[str, typer.Option("--why", help="Why, for those who read it later.")] = "",
+    home: Home = None,
+    as_json: AsJson = False,
+) -> None:
+    """Correct the graph by hand; what you correct is kept through every ingest, and can be undone.
+
+    list · duplicates · undo ID · merge ENTITY INTO · split ENTITY NAME --document TITLE · rename ENTITY NAME · retype
+    ENTITY TYPE · alias ENTITY NAME · remove-alias ENTITY NAME · accept ONE OTHER · refuse ONE OTHER · drop FACT ·
+    add SUBJECT PREDICATE OBJECT
+
+    Name an entity by its name, its name with its type ("Mercury (Planet)"), or its id.
+    """
+    from kgplatform.correct import ACTIONS
+    from kgplatform.interfaces.cli.show import reports, terminal
+    from kgplatform.text import unknown
+
+    words = list(given or ())
+    wanted = ("id",) if action == "undo" else () if action in ("list", "duplicates") else ACTIONS.get(action)
+    if wanted is None:
+        raise InputError(unknown("correction", action, ("list", "duplicates", "undo", *ACTIONS)))
+    names = [name for name in wanted if name != "documents"]
+    if len(words) != len(names):
+        raise InputError(f"`kgplatform correct {action}` takes {len(names)} arguments: {' '.join(names).upper()}.")
+    what: dict[str, Any] = dict(zip(names, words, strict=True)) | ({"documents": documents} if documents else {})
+    with terminal.ProgressLines() as progress, connect_to(home) as graph:
+        if action in ("list", "duplicates"):
+            found = graph.correct.all() if action == "list" else graph.correct.duplicates()
+            terminal.show(as_json, found, reports.show_corrections, {action: found})
+            return
+        if action == "undo":
+            made = graph.correct.undo(words[0], progress=progress)
+        else:
+            made = graph.correct.do(action, what | ({"value": True} if value else {}), why=why, progress=progress)
+    done = "Undone" if action == "undo" else "Corrected"
+    terminal.show(as_json, made, lambda made: reports.show_correction(made, done))
+
+
 def export(
     path: Annotated[Path, typer.Argument(help="The file to write; for CSV, a folder.", show_default=False)],
     format: FormatName = None,
     where: Where = None,
     documents: Documents = None,
     folders: Folders = None,
+    corrections: Annotated[bool, typer.Option("--corrections", help="Write what you corrected alone.")] = False,
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
     """Write the graph, or a part of it, to a file. The same graph gives the same bytes."""
-    from kgplatform.interfaces.cli.show import terminal
+    from kgplatform.interfaces.cli.show import reports, terminal
+
+    if corrections:
+        with open_at(home) as graph:
+            count = graph.correct.save(path)
+        terminal.show(as_json, (count, path), reports.show_exported, {"corrections": count})
+        return
 
     try:
         with terminal.ProgressLines() as progress, open_at(home) as graph:
@@ -300,9 +369,15 @@ def import_(
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
-    """Import an exported graph into an empty one. Safe to interrupt: the same command resumes where it stopped."""
-    from kgplatform.interfaces.cli.show import terminal
+    """Import an exported graph into an empty one, or corrections into any. Safe to interrupt and to repeat."""
+    from kgplatform.correct import holds_corrections
+    from kgplatform.interfaces.cli.show import reports, terminal
 
+    if holds_corrections(path):
+        with terminal.ProgressLines() as progress, connect_to(home) as graph:
+            count = graph.correct.load(path, progress=progress)
+        terminal.show(as_json, (count, path), reports.show_imported, {"corrections": count})
+        return
     with terminal.ProgressLines() as progress, open_at(home) as graph:
         report = graph.import_graph(path, merge=merge, progress=progress)
     _show_exchange(report, "Imported", as_json)

@@ -197,7 +197,7 @@ def _print_status(settings: Settings, as_json: bool) -> None:
             print(error)
 
 
-for command in (changes.ingest, changes.tree, changes.gist, changes.remove, changes.reembed):
+for command in (changes.ingest, changes.tree, changes.gist, changes.remove, changes.describe, changes.reembed):
     app.command()(command)
 app.command("import")(changes.import_)
 
@@ -228,6 +228,7 @@ app.command(cls=ask.AskCommand)(ask.ask)
 app.command()(ask.chat)
 app.command(hidden=True)(evaluate.anonymise)
 app.command()(evaluate.evaluate)
+app.command()(changes.correct)
 app.command()(changes.export)
 app.command()(serve.serve)
 app.command()(serve.mcp)

@@ -54,6 +54,7 @@ _HEADERS = {
 _TAGS = {
     "about": "What the server can do and what the graph holds.",
     "documents": "Documents: upload, list, read, remove.",
+    "corrections": "What people corrected by hand, and likely duplicates.",
     "ask": "Search, ask a reader, run a statement.",
     "chat": "The same in the protocol of OpenAI's chat clients.",
     "graph": "Nodes, neighbours and the map.",

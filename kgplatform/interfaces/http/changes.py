@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import socket
 from collections.abc import AsyncIterator, Collection, Sequence
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import anyio
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field, Json, ValidationError
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.datastructures import FormData, UploadFile
@@ -20,6 +21,7 @@ from starlette.datastructures import FormData, UploadFile
 from kgplatform.client import KINDS, MODES, KnowledgeGraph, check_tree_method, extractors, metadata_to_give
 from kgplatform.concurrency.system import path_of
 from kgplatform.concurrency.threads import NEVER
+from kgplatform.correct import ACTIONS
 from kgplatform.errors import InputError, StoppedError
 from kgplatform.explore.info import DocumentInfo
 from kgplatform.explore.jobs import Claim, Files, Job
@@ -27,7 +29,7 @@ from kgplatform.extract.schema import schema_of_text
 from kgplatform.interfaces.http.ask import STREAMED, event, stream
 from kgplatform.interfaces.http.failures import HttpRequestError, busy, errors, not_found, where_and_what
 from kgplatform.interfaces.http.jobs import Jobs, Work
-from kgplatform.interfaces.http.parts import Parts, Sent, Served, Workers
+from kgplatform.interfaces.http.parts import Id, Parts, Sent, Served, Workers
 from kgplatform.interfaces.uploads import Uploads, finish_uploads, forget_unused
 from kgplatform.query import data_folder
 from kgplatform.records import Progress, SkippedFile
@@ -48,6 +50,7 @@ _SAMPLE_NOTE = "The facts of the sample were written by hand; no model read them
 _LONGEST_SCHEMA = 200_000
 _LONGEST_ADDRESSES = 100_000
 _MOST_IDS = 10_000
+_LONGEST_NAMED = 4000
 DocumentWork = Literal["reread", "gist", "remove"]
 
 
@@ -96,6 +99,32 @@ class DocumentsBody(Sent):
     mode: Literal["", "flexible", "strict"] = Field(
         "flexible", description="For `reread`: `flexible` keeps what the schema lacks, marked."
     )
+
+
+class DescribeBody(Sent):
+    """Documents of the graph, and metadata for them."""
+
+    documents: list[str] = Field(min_length=1, max_length=_MOST_IDS, description="Ids, as /api/documents has them.")
+    metadata: dict[str, Any] = Field(min_length=1, description="Values by name; null takes a name away.")
+
+
+class CorrectionBody(Sent):
+    """What to correct. Entities are given by id, or by name, with the type in brackets where several have it."""
+
+    action: str = Field(json_schema_extra={"enum": [*ACTIONS]})
+    entity: str = Field("", max_length=_LONGEST_NAMED)
+    into: str = Field("", max_length=_LONGEST_NAMED, description="For `merge`: the entity that it is.")
+    name: str = Field("", max_length=_LONGEST_NAMED, description="For `split`, `rename`, `alias`, `remove-alias`.")
+    type: str = Field("", max_length=_LONGEST_NAMED, description="For `retype`.")
+    documents: list[str] = Field([], max_length=_MOST_IDS, description="For `split`: ids of documents or passages.")
+    one: str = Field("", max_length=_LONGEST_NAMED, description="For `accept` and `refuse`: a likely duplicate.")
+    other: str = Field("", max_length=_LONGEST_NAMED)
+    fact: str = Field("", max_length=_LONGEST_NAMED, description="For `drop`: its id.")
+    subject: str = Field("", max_length=_LONGEST_NAMED, description="For `add`: an entity; a new one with its type.")
+    predicate: str = Field("", max_length=_LONGEST_NAMED)
+    object: str = Field("", max_length=_LONGEST_NAMED)
+    value: bool = Field(False, description="For `add`: the object is a value, not an entity.")
+    why: str = Field("", max_length=2000)
 
 
 @router.post(
@@ -195,6 +224,63 @@ async def work_on(body: DocumentsBody, request: Request, parts: Served) -> Respo
         return {"job": parts.jobs.add(body.work, body.model_dump(include={"documents", "mode"}))}
 
     return await parts.workers.answer(request, begin, status=202)
+
+
+@router.post(
+    "/documents/metadata", tags=["documents"], summary="Give documents metadata", responses=errors(400, 403, 409)
+)
+async def describe(body: DescribeBody, request: Request, parts: Served) -> Response:
+    """In place of what uploads gave them; nothing is read again. What a document says itself stays."""
+    parts.refuse_change()
+
+    def described(_: KnowledgeGraph) -> object:
+        with parts.jobs.alone():
+            ids = [info.id for info in chosen(parts.graph, body.documents)]
+            return {"documents": parts.graph.describe(ids, body.metadata)}
+
+    return await parts.workers.answer(request, described)
+
+
+@router.get("/corrections", tags=["corrections"], summary="What was corrected by hand")
+async def corrections(request: Request, parts: Served) -> Response:
+    """In the order in which it was done, each with how many passages it applies to; 0: it waits for one."""
+    return await parts.workers.answer(request, lambda graph: {"corrections": graph.correct.all()})
+
+
+@router.get("/corrections/duplicates", tags=["corrections"], summary="Entities that are likely one")
+async def duplicates(request: Request, parts: Served, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> Response:
+    """The likeliest first, without those that somebody told apart."""
+    return await parts.workers.answer(request, lambda graph: {"duplicates": graph.correct.duplicates(limit)})
+
+
+@router.post("/corrections", tags=["corrections"], summary="Correct the graph", responses=errors(400, 403, 409))
+async def correct(body: CorrectionBody, request: Request, parts: Served) -> Response:
+    """Kept through every ingest, until it is undone. The answer is the correction, with its `id`."""
+    parts.refuse_change()
+    given = body.model_dump(exclude={"action", "why"}, exclude_defaults=True)
+
+    def made(_: KnowledgeGraph) -> object:  # on the graph that no client stops
+        with parts.jobs.alone():
+            doing = copy(parts.graph.correct)
+            doing.who = person.name if (person := request.scope.get("kgplatform.person")) else doing.who
+            return doing.do(body.action, given, why=body.why)
+
+    return await parts.workers.answer(request, made)
+
+
+@router.delete("/corrections/{id}", tags=["corrections"], summary="Undo a correction", responses=errors(403, 404, 409))
+async def undo(id: Id, request: Request, parts: Served) -> Response:
+    """The graph is then as if it had never been made."""
+    parts.refuse_change()
+
+    def undone(_: KnowledgeGraph) -> object:
+        with parts.jobs.alone():
+            try:
+                return {"undone": parts.graph.correct.undo(id)}
+            except InputError as error:
+                raise not_found(error) from error
+
+    return await parts.workers.answer(request, undone)
 
 
 @router.post(

@@ -27,6 +27,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from kgplatform import IngestReport
 from kgplatform.client import SEARCHES, KnowledgeGraph
 from kgplatform.concurrency.threads import Stop
+from kgplatform.correct import ACTIONS
 from kgplatform.errors import InputError, KgError, ModelError
 from kgplatform.extract.schema import shipped_schemas
 from kgplatform.interfaces.uploads import Uploads, end_abandoned, forget_unused
@@ -87,6 +88,14 @@ Metadata = Annotated[
     dict[str, Any] | None,
     Field(description='Metadata of what is added, such as {"project": "cables", "year": 1858}; null removes a name.'),
 ]
+
+_ABOUT_CORRECTIONS = " ".join(
+    [
+        "An entity is named by its id, or its name, with its type in brackets where several have it.",
+        *(f"{action}: {', '.join(needs)}." for action, needs in ACTIONS.items()),
+        "add: also value (true if object is a value). undo: id.",
+    ]
+)
 
 Objects = list[dict[str, Any]]
 
@@ -412,6 +421,22 @@ class WritingTools:
             server.add_tool(self.ingest_path, title="Add files", annotations=WRITES)
         server.add_tool(self.remove_document, title="Remove a document", annotations=WRITES)
         server.add_tool(self.build_tree, title="Build the knowledge tree", annotations=WRITES)
+        server.add_tool(self.correct, title="Correct the graph", annotations=WRITES)
+
+    async def correct(
+        self,
+        action: Annotated[str, Field(description="What to do.", json_schema_extra={"enum": [*ACTIONS, "undo"]})],
+        what: Annotated[dict[str, Any], Field(description=_ABOUT_CORRECTIONS)],
+        why: Annotated[str, Field(max_length=2000, description="Why, for people.")] = "",
+    ) -> Annotated[CallToolResult, Result]:
+        """Correct the graph by hand, or undo a correction. It is kept through every ingest."""
+
+        def work(graph: KnowledgeGraph) -> dict[str, Any]:
+            if action == "undo":
+                return {"undone": graph.correct.undo(str(what.get("id", "")))}
+            return {"correction": graph.correct.do(action, what, why=why)}
+
+        return await self._in_turn(work)
 
     async def ingest_text(
         self,

@@ -128,6 +128,16 @@ def test_metadata_of_an_ingest_stay_until_another_says_otherwise(store: Store, r
         assert found["0"] == ({"year": 1, "lab": 2} if "tags=" in more else {"year": 1} if more else {}), more
     assert "\tlab=2; time=12:30; year=1815\n" in run("documents").out
     assert run("search", "Ada", "--where", "lab = 2 and year = 1", "--json").document["passages"]
+    described = run("describe", "one", "--metadata", "lab=", "--metadata", "team=B", "--json").document["documents"]
+    assert [each["metadata"] for each in described] == [{"team": "B", "year": 1815, "time": "12:30"}]
+    report = run("ingest", texts, "--extractor", "local", "--json").document
+    assert (report["unchanged"], report["changed"]) == (4, 0)
+    assert "\tteam=B; time=12:30; year=1815\n" in run("documents").out
+    refused = run("describe", "one", "--metadata", "year=2")
+    assert (refused.code, refused.err) == (
+        2,
+        'kgplatform: The document "one" says year itself. Change it there, and ingest it.\n',
+    )
 
 
 def test_progress_on_a_terminal(store: Store, run: Run, texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:

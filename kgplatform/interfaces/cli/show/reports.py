@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from kgplatform.client import KINDS
+from kgplatform.correct import Correction, Duplicate
 from kgplatform.errors import BudgetError, KgError
 from kgplatform.interfaces.cli.shared import spelled
 from kgplatform.interfaces.cli.show.answers import show_stages
@@ -191,6 +193,42 @@ def show_removed(documents: Sequence[DocumentInfo]) -> None:
     """What was removed."""
     titles = listed([safe(title) for title in sorted(document.title for document in documents)], _SHOWN)
     console().print(f"Removed {counted(len(documents), 'document')}: {titles}", soft_wrap=True)
+
+
+def show_correction(made: Correction, done: str) -> None:
+    """One correction, which was ``done``."""
+    where = f"{counted(made.passages, 'passage')}" if made.passages else "no passage yet: it waits for one"
+    more = "" if done == "Undone" else f" ({where}; undo it with `kgplatform correct undo {made.id}`)"
+    console().print(f"{done}: {safe(made.text)}{more}", soft_wrap=True)
+
+
+def show_corrections(found: Sequence[Correction] | Sequence[Duplicate]) -> None:
+    """Corrections, or pairs of entities that are likely one."""
+    out = console()
+    if not found:
+        out.print("There are none.")
+    for each in found:
+        if isinstance(each, Duplicate):
+            told = (f"{name}{f' ({kind})' if kind else ''}" for name, kind in zip(each.names, each.types, strict=True))
+            out.print(
+                f"{each.score:.2f}  {'  =  '.join(map(safe, told))}\n      {each.one} {each.other}", soft_wrap=True
+            )
+        else:
+            where = counted(each.passages, "passage") if each.passages else "waits"
+            why = f" · {each.why}" if each.why else ""
+            out.print(
+                f"{safe(each.text)}\n      {each.who}, {each.at[:10]}{safe(why)} · {where} · {each.id}", soft_wrap=True
+            )
+
+
+def show_exported(carried: tuple[int, Path]) -> None:
+    """How many corrections were written to a file."""
+    console().print(f"Exported {counted(carried[0], 'correction')}: {safe(str(carried[1]))}", soft_wrap=True)
+
+
+def show_imported(carried: tuple[int, Path]) -> None:
+    """How many corrections of a file were new."""
+    console().print(f"Imported {counted(carried[0], 'new correction')}: {safe(str(carried[1]))}", soft_wrap=True)
 
 
 def _show_unfinished(out: Console, report: IngestReport) -> None:

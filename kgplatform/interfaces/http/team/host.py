@@ -173,7 +173,13 @@ class Host:
         workspace, right = await asyncio.to_thread(self._right, person, name)
         _check(right, scope["method"], inside)
         async with self.spaces.served(workspace, right) as app:
-            inner = {**scope, "path": inside, "raw_path": quote(inside).encode(), "root_path": ""}
+            inner = {
+                **scope,
+                "kgplatform.person": person,
+                "path": inside,
+                "raw_path": quote(inside).encode(),
+                "root_path": "",
+            }
             await app(inner, heard, send)
 
     def _right(self, person: Person, name: str) -> tuple[Workspace, Right]:

@@ -1,0 +1,11 @@
+// Passages that were written as they say it: they are to be corrected before anything is settled.
+// mode: write
+// param $passages: list<string>: passage ids
+MATCH (g:Graph {id: 'graph'})
+SET g.correctDue = true
+WITH g
+UNWIND $passages AS id
+MATCH (c:Chunk {id: id})
+SET c.correctDue = true
+REMOVE c.uncorrected
+FOREACH (old IN COLLECT { MATCH (:Correction)-[r:CORRECTS]->(c) RETURN r } | DELETE old)
