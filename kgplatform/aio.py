@@ -202,6 +202,7 @@ class AsyncKnowledgeGraph(_View[KnowledgeGraph]):
     build_tree = _awaited(KnowledgeGraph.build_tree)
     check = _awaited(KnowledgeGraph.check)
     check_model = _awaited(KnowledgeGraph.check_model)
+    conflicts = _awaited(KnowledgeGraph.conflicts)
     connect_model = _awaited(KnowledgeGraph.connect_model)
     cypher = _awaited(KnowledgeGraph.cypher)
     describe = _awaited(KnowledgeGraph.describe)

@@ -49,6 +49,7 @@ from kgplatform.errors import (
     to_install,
     wrong_value,
 )
+from kgplatform.explore.conflicts import Conflict, conflicts
 from kgplatform.explore.info import DocumentInfo, GraphSchema, Stats, element_graph, named_documents
 from kgplatform.explore.jobs import JobQueue
 from kgplatform.explore.look import Look
@@ -740,6 +741,11 @@ class KnowledgeGraph:
     def state(self) -> Row:
         """What the graph knows about itself, such as its schema and its models; empty for a new graph."""
         return graph_state(self.store)
+
+    def conflicts(self, limit: int = 100) -> tuple[Conflict, ...]:
+        """Pairs of facts that differ in what has one value at a time, as the graph's schema says (``single``)."""
+        known = self.schema()
+        return conflicts(self.store, known.schema, limit) if known else ()
 
     def schema(self) -> GraphSchema | None:
         """The schema of the last ingest with its expansions; None before the first."""

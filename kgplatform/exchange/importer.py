@@ -382,7 +382,7 @@ _MOST_TYPES = 50_000
 _NEEDED: dict[str, tuple[str, ...]] = {"Chunk": ("text",), "KeyElement": ("name", "key"), "Fact": ("text",)}
 _INDEXED = {
     **dict.fromkeys(("name", "key", "stem", "nameWords", "consonants", "source", "memory", "thread"), 8000),
-    "introducedFor": 8000,
+    **dict.fromkeys(("introducedFor", "predicate"), 8000),
     **dict.fromkeys(("seed", "boundBy"), 4000),  # they share one index
 }
 """Properties with an index, which refuses longer ones, and how many bytes of UTF-8 they may have."""

@@ -51,7 +51,7 @@ class EntityType:
 class RelationType:
     """A kind of relation. Without ``heads`` any entity type may be the subject, without ``tails`` the object.
 
-    ``pairs``, if there are any, say which head goes with which tail.
+    ``pairs``, if there are any, say which head goes with which tail. ``single``: a subject has one object at a time.
     """
 
     name: str
@@ -60,6 +60,7 @@ class RelationType:
     heads: tuple[str, ...] = ()
     tails: tuple[str, ...] = ()
     pairs: tuple[tuple[str, str], ...] = ()
+    single: bool = False
 
     def joins(self, head: str | None, tail: str | None) -> bool:
         """Whether it may join entities of these types. A type of None is unknown and contradicts nothing."""
@@ -70,12 +71,13 @@ class RelationType:
 
 @dataclass(frozen=True, slots=True)
 class AttributeType:
-    """A kind of attribute. Without ``entities`` every entity type may have it."""
+    """A kind of attribute. Without ``entities`` every entity type may have it. ``single``: with one value at a time."""
 
     name: str
     description: str = ""
     aliases: tuple[str, ...] = ()
     entities: tuple[str, ...] = ()
+    single: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,7 +313,7 @@ def _types(content: object, kind: TypeKind, shape: type[AnyType]) -> Iterator[An
     else:
         raise SchemaError(f"The {kind} types must be a list or a mapping, not {content!r}.")
     known = [field.name for field in fields(shape)]
-    readers: dict[str, Callable[[object, str], Any]] = {"description": _text, "pairs": _pairs}
+    readers: dict[str, Callable[[object, str], Any]] = {"description": _text, "pairs": _pairs, "single": _flag}
     for name, keys in pairs:
         if not isinstance(name, str) or not name.strip():
             raise SchemaError(f"One of the {kind} types has no name: {name if keys is None else keys!r}.")
@@ -335,6 +337,12 @@ def _text(value: object, what: str) -> str:
     if value is not None and not isinstance(value, str):
         raise SchemaError(f"{what} must be text, not {value!r}.")
     return " ".join((value or "").split())
+
+
+def _flag(value: object, what: str) -> bool:
+    if str(value).lower() not in ("true", "false", "none"):
+        raise SchemaError(f"{what} must be true or false, not {value!r}.")
+    return str(value).lower() == "true"
 
 
 def _texts(value: object, what: str) -> tuple[str, ...]:

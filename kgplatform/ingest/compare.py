@@ -17,6 +17,7 @@ from kgplatform.concurrency.system import path_of
 from kgplatform.concurrency.threads import Stop
 from kgplatform.concurrency.workers import BoundedCalls, LocalWorkers
 from kgplatform.errors import InputError
+from kgplatform.ingest.corrections import set_written
 from kgplatform.ingest.write import Sink, Writer, document_statements, remove, update_statements
 from kgplatform.neo4j.metadata import flat
 from kgplatform.neo4j.store import Store
@@ -243,16 +244,17 @@ def _given(document: Document, metadata: Mapping[str, MetadataValue | None]) -> 
 def describe(store: Store, documents: Sequence[str], metadata: Mapping[str, MetadataValue | None]) -> None:
     """Give documents (ids) ``metadata`` as an ingest of them would; None takes a name away. Raises ``InputError`` for a
     name that a document has from its own text, or from a file beside it: that is what would count."""
-    described, again = [], list[str]()
+    described, dated = list[Document](), list[str]()
     for id_, known in _known(store, documents).items():
         own = {name: value for name, value in known.metadata.items() if known.given.get(name) != value}
         if taken := sorted(own.keys() & metadata.keys()):
             raise InputError(f'The document "{known.title}" says {taken[0]} itself. Change it there, and ingest it.')
         document = Document(id_, known.title, "", "", "", "", metadata=own, modified=known.modified)
         described.append(_given(document, {**known.given, **metadata}))
-        if written_on(known.metadata) != written_on(described[-1].metadata):  # by which "last year" is read
-            again += known.states
-    store.write(*update_statements(again, described))
+        if written_on(described[-1].metadata) != written_on(known.metadata):
+            dated += known.states
+    store.write(*update_statements((), described))
+    set_written(store, dated)
 
 
 def _compared(document: Document, passages: Sequence[Passage], known: _Known | None, *, reread: bool) -> Compared:

@@ -22,7 +22,7 @@ from typing import Any, Literal
 from kgplatform.errors import InputError
 from kgplatform.extract.schema import Expansion, Schema
 from kgplatform.ingest.graph_state import graph_state
-from kgplatform.ingest.write import Rows, Statement, has_usable_names, ordered, statements_of
+from kgplatform.ingest.write import Rows, Statement, has_usable_names, ordered, statements_of, time_of
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches
 from kgplatform.records import Passage, Progress, metadata_of, written_on
@@ -540,3 +540,21 @@ def uncorrect(store: Store, passages: Sequence[str], schema: Schema | None) -> N
     for some in batches(passages, _AT_ONCE):
         statements = rewritten(said_by(store, some), Corrections((), schema))
         store.write(*statements, ("correct/mark", {"passages": list(some)}))
+
+
+def set_written(store: Store, passages: Sequence[str]) -> None:
+    """Give what passages say the time that it has by the day of their document, which is another now."""
+    corrections = Corrections.of(store)
+    for some in batches(passages, _AT_ONCE):
+        store.write(*rewritten([_retimed(each) for each in said_by(store, some)], corrections))
+
+
+def _retimed(said: Said) -> Said:
+    rows = deepcopy(said.uncorrected)
+    for kind in _STATEMENTS:
+        every = getattr(rows, kind)
+        for key, row in every.items():
+            names = [row["subject"], row["object"]] if "subject" in row else [row["text"]]
+            timed = {**row, **time_of(said.passage, row, names, said.written)}
+            every[key] = {name: value for name, value in timed.items() if value is not None}
+    return replace(said, uncorrected=rows)

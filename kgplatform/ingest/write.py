@@ -240,7 +240,7 @@ class Rows:
     """The rows of some passages, keyed so that each node, mention and evidence is written once."""
 
     title: str = ""
-    written: str = ""
+    written: str = field(default="", compare=False)
     entities: dict[str, Row] = field(default_factory=dict)
     key_elements: dict[str, Row] = field(default_factory=dict)
     mentions: dict[tuple[str, str], Row] = field(default_factory=dict)
@@ -409,12 +409,15 @@ def _place(
     place = place or find_statement(quote, names, passage.text, understood=(rows.title,))
     place = place or stated_place(said or names, passage.text, rows.title)
     start, end = (place.start, place.end) if place else (0, passage.end - passage.start)
-    time = stated_time(passage.text, start, end, said or names, rows.written) if place else None
+    at = {"start": passage.start + start, "end": passage.start + end, "found": place is not None}
+    return {"passage": passage.id, **at, **time_of(passage, at, said or names, rows.written)}
+
+
+def time_of(passage: Passage, at: Row, names: Sequence[str], written: str) -> Row:
+    """When that is so which the passage says ``at`` a place of ``names``, by the day when it was ``written``."""
+    start, end = at["start"] - passage.start, at["end"] - passage.start
+    time = stated_time(passage.text, start, end, names, written) if at["found"] else None
     return {
-        "passage": passage.id,
-        "start": passage.start + start,
-        "end": passage.start + end,
-        "found": place is not None,
         "since": time and time.since,
         "until": time and time.until,
         "granularity": time and time.granularity,

@@ -92,31 +92,34 @@ _MONTHS_OF = ("en", "en_GB", "de", "de_AT")
 _KINDS = ("format", "stand-alone")
 
 
-@lru_cache(maxsize=1)
-def _pattern() -> re.Pattern[str]:
-    """What may be a point of time. Each piece is of bounded length, so that the time grows with the text."""
+@lru_cache(maxsize=2)
+def _pattern(*, relative: bool) -> re.Pattern[str]:
+    """What may be a point of time; ``relative``: to the day of the text, too. Each piece is of bounded length, so that
+    the time grows with the text."""
     month = "|".join(sorted(_months(), key=lambda name: (-len(name), name)))
     day = rf"(?:(?P<d0>{_D}){_TO})?(?P<d1>{_D})\s?(?:of\s)?"
+    numbers = rf"{'|'.join(_NUMBERS)}|\d{{1,3}}"
     kinds = (
-        rf"{_NO_NUMBER}\d{{1,4}}(?:{_TO}\d{{1,4}})?(?:st|nd|rd|th|\.)?(?:\s(?:century|Jahrhunderts?))?\s?{_BEFORE_CHRIST}",
-        rf"{_NO_NUMBER}(?<!-)(?P<iy>{_Y})-(?P<im>\d\d)-(?P<id>\d\d)(?!\d|-\d)",
-        rf"{_NO_NUMBER}(?P<n1>\d\d?)(?P<sep>[./])\s?(?P<n2>\d\d?)(?P=sep)\s?(?P<ny>{_Y})(?!\w|[./]\d)",
-        rf"{_NO_NUMBER}(?:{day})?\b(?P<m>{month})\b\.?(?:\s(?P<d2>{_D})(?:{_TO}(?P<d3>{_D}))?(?![:.]\d))?"
+        rf"\d{{1,4}}(?:{_TO}\d{{1,4}})?(?:st|nd|rd|th|\.)?(?:\s(?:century|Jahrhunderts?))?\s?{_BEFORE_CHRIST}",
+        rf"(?<!-)(?P<iy>{_Y})-(?P<im>\d\d)-(?P<id>\d\d)(?!\d|-\d)",
+        rf"(?P<n1>\d\d?)(?P<sep>[./])\s?(?P<n2>\d\d?)(?P=sep)\s?(?P<ny>{_Y})(?!\w|[./]\d)",
+        rf"(?:{day})?\b(?P<m>{month})\b\.?(?:\s(?P<d2>{_D})(?:{_TO}(?P<d3>{_D}))?(?![:.]\d))?"
         rf"(?:,?\s(?:of\s|the\syear\s)?(?P<y>{_Y}))?",
-        rf"{_NO_NUMBER}(?P<decade>(?:1\d|20)\d0)(?:['’]?s\b|ern?\b(?:[\s-]Jahren?\b)?)",
-        rf"{_NO_NUMBER}(?:(?P<c0>{_ORDINAL})(?:[\s-](?i:century|Jahrhunderts?))?(?:{_TO}|{_DASH}\sund\s)"
+        r"(?P<decade>(?:1\d|20)\d0)(?:['’]?s\b|ern?\b(?:[\s-]Jahren?\b)?)",
+        rf"(?:(?P<c0>{_ORDINAL})(?:[\s-](?i:century|Jahrhunderts?))?(?:{_TO}|{_DASH}\sund\s)"
         rf"(?:(?:the|zum|dem|early|late|mid|frühen|späten)[\s-]){{0,3}})?"
         rf"(?P<c1>{_ORDINAL})[\s-](?i:century|centuries|Jahrhunderts?\b|Jhs?\b\.?|Jhdt\b\.?)",
-        rf"\bA\.?D\.?\s(?P<ad>[1-9]\d{{0,3}})\b|{_NO_NUMBER}(?P<ce>[1-9]\d{{0,3}})\s?{_CHRIST}",
-        rf"{_NO_NUMBER}(?<!-)(?P<y1>{_Y})\s?(?P<dash>{_DASH}|/)\s?(?P<y2>{_Y}|\d\d)"
+        rf"A\.?D\.?\s(?P<ad>[1-9]\d{{0,3}})\b|(?P<ce>[1-9]\d{{0,3}})\s?{_CHRIST}",
+        rf"(?<!-)(?P<y1>{_Y})\s?(?P<dash>{_DASH}|/)\s?(?P<y2>{_Y}|\d\d)"
         rf"(?![\w%°/]|[.,:]\d|{_DASH}\d|\.?\s(?:{month})\b)",
-        rf"{_NO_NUMBER}(?<!-)(?P<year>{_Y}){_ALONE}",
-        r"\b(?i:(?P<shift>last|previous|this|current|next|(?:letzt|vergangen|vorig|dies|laufend|nächst|kommend)e[mnrs])"
+        rf"(?<!-)(?P<year>{_Y}){_ALONE}",
+        r"(?i:(?P<shift>last|previous|this|current|next|(?:letzt|vergangen|vorig|dies|laufend|nächst|kommend)e[mnrs])"
         r"\s(?P<unit>year|month|decade|century|Jahr|Monat|Jahrzehnt|Jahrhundert)(?:e?s)?)\b",
-        r"\b(?i:(?P<n>[a-zü]+|\d{1,3})\s(?P<back>year|month)s?\sago|vor\s(?P<n_de>[a-zü]+|\d{1,3})\s"
+        rf"(?i:(?P<n>{numbers})\s(?P<back>year|month)s?\sago|vor\s(?P<n_de>{numbers})\s"
         r"(?P<back_de>Jahr|Monat)(?:en?)?|(?P<eve>yesterday|gestern))\b",
     )
-    return re.compile("|".join(kinds))
+    first = "\\w" if relative else r"\dADFJMNOSefnst"
+    return re.compile(rf"{_NO_NUMBER}(?=[{first}])(?:{'|'.join(kinds if relative else kinds[:-2])})")
 
 
 _PARTS = r"early|late|mid|middle|beginning|start|end|spring|summer|autumn|fall|winter|season|Anfang|Mitte|Ende|Beginn"
@@ -229,9 +232,9 @@ def _one(text: str, one: _Point, lead: Mapping[str, str | None]) -> Time | None:
 
 def _points(text: str, written: str) -> list[_Point]:
     """The points of time in ``text``; ranges whose parts one expression has are one."""
-    german = language_of(text) == "de"
+    german: bool | None = None
     points: list[_Point] = []
-    for found in _pattern().finditer(text):
+    for found in _pattern(relative=bool(written)).finditer(text):
         try:
             days = _read(found, written)
         except (ValueError, OverflowError):  # the 31st of April
@@ -240,7 +243,8 @@ def _points(text: str, written: str) -> list[_Point]:
             continue
         start, end = found.span()
         bare = found["year"] or (found["y1"] and "-")
-        if bare and not _is_year(text, start, end, german, points[-1:], is_range=bare == "-"):
+        german = language_of(text) == "de" if bare and german is None else german
+        if bare and not _is_year(text, start, end, bool(german), points[-1:], is_range=bare == "-"):
             if points and _JOIN.fullmatch(text[points[-1].end : start]):  # then what it goes on from is no year either
                 points.pop()
             continue
@@ -322,8 +326,6 @@ def _relative(kind: dict[str, str | None], day: date) -> Days | None:
         unit = _UNITS[(kind["unit"] or "").lower()]
     else:
         number = (kind["n"] or kind["n_de"] or "").lower()
-        if not number.isdecimal() and number not in _NUMBERS:
-            return None
         shift = -int(number if number.isdecimal() else _NUMBERS[number])
         unit = _UNITS[(kind["back"] or kind["back_de"] or "").lower()]
     if unit == "month":

@@ -34,7 +34,9 @@ _CONDITIONS = (
     "folder = x",
 )
 _LISTS = (
-    *("about", "stats", "schema", "schema/figures", "questions", "documents", "metadata", "document-page", "graph/map"),
+    *("about", "stats", "schema", "schema/figures", "questions", "documents", "metadata", "document-page"),
+    "graph/map",
+    "conflicts",
     *("tree", "communities", "runs", "threads", "jobs", "saved-queries", "openapi.json", "health"),
 )
 _CHANGES = frozenset(

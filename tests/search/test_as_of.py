@@ -70,6 +70,9 @@ def test_stored_with_the_evidence(line: KnowledgeGraph, tmp_path: Path) -> None:
     line.ingest({**again, "date": "1999-01-01"}, recorded=recording(tmp_path))
     assert stated(line)["Ada Holt"] == {("1998-01-01", "1999-01-01", "year", "Last year", *kinds)}
     line.ingest(again, recorded=recording(tmp_path))
+    line.describe("Line", {"date": "2001-05-05"})
+    assert stated(line)["Ada Holt"] == {("2000-01-01", "2001-01-01", "year", "Last year", *kinds)}
+    line.describe("Line", {"date": None})
     assert stated(line)["Ada Holt"] == {(None, None, None, None, *kinds)}
     assert stated(line)["Daniel Gooch"] == {("1846-01-01", "1865-01-01", "year", "from 1846 to 1864", *kinds)}
 

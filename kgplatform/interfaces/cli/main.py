@@ -273,6 +273,21 @@ def documents(where: Where = None, home: Home = None, as_json: AsJson = False) -
     terminal.show(as_json, documents, reports.show_documents, {"documents": documents})
 
 
+@app.command("conflicts")
+def list_conflicts(
+    limit: Annotated[int, typer.Option("--limit", min=1, help="Maximum conflicts to list.")] = 100,
+    where: Where = None,
+    home: Home = None,
+    as_json: AsJson = False,
+) -> None:
+    """List facts that contradict each other: two values of what the schema marks as single."""
+    from kgplatform.interfaces.cli.show import answers, terminal
+
+    with open_part(home, where) as graph:
+        found = graph.conflicts(limit)
+    terminal.show(as_json, found, answers.show_conflicts, {"conflicts": found})
+
+
 @app.command()
 def stats(where: Where = None, home: Home = None, as_json: AsJson = False) -> None:
     """Count nodes by label, relationships by type, and key elements with their neighbours and facts."""

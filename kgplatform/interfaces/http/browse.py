@@ -112,6 +112,12 @@ async def documents(request: Request, parts: Looked) -> Response:
     return await parts.workers.answer(request, lambda graph: {"documents": graph.documents()})
 
 
+@router.get("/conflicts", tags=["graph"], summary="Facts that contradict each other")
+async def conflicts(request: Request, parts: Looked, limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> Response:
+    """Two values of a relation or attribute that the schema marks as single, at overlapping times."""
+    return await parts.workers.answer(request, lambda graph: {"conflicts": graph.conflicts(limit)})
+
+
 @router.get("/metadata", tags=["documents"], summary="The metadata that documents have")
 async def metadata(request: Request, parts: Looked, limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> Response:
     """Each name with at most `limit` of its values and how many documents have each: what `where` can ask for."""

@@ -116,6 +116,7 @@ def exploring(client: httpx.Client, field: str) -> Iterator[tuple[str, dict[str,
         ("/api/graph/ways", "", {"source": field, "target": other, "limit": 1}),
         ("/api/document-page", "", {"sort": "facts", "descending": True, "limit": 2}),
         ("/api/schema/figures", "", {}),
+        ("/api/conflicts", "", {"limit": 2}),
         ("/api/saved-queries", "", {}),
     ]
     for path, shown, parameters in asked:

@@ -27,6 +27,7 @@ from kgplatform.text import counted, duration, listed
 
 if TYPE_CHECKING:
     from kgplatform.errors import ModelError
+    from kgplatform.explore.conflicts import Conflict
     from kgplatform.explore.runs import ThreadInfo, Turn
     from kgplatform.records import Answer, Citation, FoundPassage, SearchResult
 
@@ -101,6 +102,17 @@ def _show_passages(out: Console, passages: Sequence[FoundPassage]) -> None:
         if passage.copies:
             names = listed([f"{each.title}{in_file(each.title, each.document)}" for each in passage.copies], 3)
             out.print(f"     [dim]The same text: {safe(names)}[/dim]")
+
+
+def show_conflicts(found: Sequence[Conflict]) -> None:
+    """Each with its two facts and their places."""
+    out = console()
+    for number, each in enumerate(found, 1):
+        out.print(f"{number:3}. [bold]{safe(each.subject)}[/bold]: {safe(each.name)}")
+        for fact in each.facts:
+            place = f"  ({_place(fact.citations[0])})" if fact.citations else ""
+            out.print(f"{_INDENT}{safe(fact.timed)}{safe(place)}")
+    out.print(counted(len(found), "conflict"))
 
 
 def show_answer(answer: Answer, out: Console | None = None) -> None:
