@@ -174,6 +174,8 @@ def jobs(client: httpx.Client) -> Iterator[tuple[str, dict[str, Any]]]:
     again = client.post("/api/documents/jobs", json=body)
     yield "POST /api/documents/jobs", exchanged(again, body)
     wait_for(client, again.json()["job"])
+    year = {"documents": [uploaded["id"]], "metadata": {"year": 1856}}
+    yield "POST /api/documents/metadata", exchanged(client.post("/api/documents/metadata", json=year), year)
     yield "DELETE /api/jobs/{id}", exchanged(client.delete(f"/api/jobs/{job['id']}"))
     yield "DELETE /api/documents/{id}", exchanged(client.delete(f"/api/documents/{uploaded['id']}"))
     how = {"method": None, "rebuild": False}
