@@ -28,7 +28,7 @@ from kgplatform.settings import load_settings
 from kgplatform.sources.objects import Text
 from kgplatform.testing import ScriptedChat
 
-SEEDS = (*range(6), *more(*range(6, 300)))
+SEEDS = (*range(4), *more(*range(4, 300)))
 _STEPS = 9
 _GROWING = ("correct", "correct", "correct", "undo", "return", "reread", "carry")
 _CHANGING = (*_GROWING, "remove", "change")
