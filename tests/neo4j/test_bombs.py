@@ -5,6 +5,7 @@ A few are tried in the tests, all of them in ``make bench ONLY=faults``.
 """
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -86,12 +87,17 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(f"kgplatform.neo4j.store.{name}", PATIENCE)
 
 
+RUNNING = "SHOW TRANSACTIONS YIELD currentQuery, metaData RETURN metaData"
+
+
 def is_well(other: Store) -> bool:
-    """Whether others are answered, and nothing of the statement is left."""
+    """Whether others are answered, and nothing of the statement is left, soon."""
     table = other.run_statement("MATCH (d:Dense) RETURN count(d)", {}, write=False, timeout=PATIENCE, limit=1)
+    ends = time.monotonic() + PATIENCE
     with other.lend_driver("the tests") as driver:
-        running = driver.execute_query("SHOW TRANSACTIONS YIELD currentQuery, metaData RETURN metaData").records
-    return table.rows == [[60]] and not any(each["metaData"] for each in running)
+        while any(each["metaData"] for each in driver.execute_query(RUNNING).records) and time.monotonic() < ends:
+            time.sleep(0.2)
+        return table.rows == [[60]] and not any(each["metaData"] for each in driver.execute_query(RUNNING).records)
 
 
 TRIED = [bomb for bomb in BOMBS if bomb.name in USUAL or os.environ.get(WHOLE) == "1"]

@@ -216,7 +216,17 @@ def test_search_for_programs(ada: Path, run: Run) -> None:
             refused = run(*command, "--document=ada", only)
             assert (refused.code, said in refused.err) == (2, True), refused.err
     assert done.err == ""
-    assert set(found) == {"question", "passages", "facts", "seconds", "paths", "communities", "fits", "missing"}
+    assert set(found) == {
+        "question",
+        "passages",
+        "facts",
+        "seconds",
+        "paths",
+        "communities",
+        "fits",
+        "missing",
+        "as_of",
+    }
     passage = found["passages"][0]
     assert {"document", "title", "start", "end", "page", "text", "score", "routes"} <= set(passage)
     assert passage["text"] == ADA[passage["start"] : passage["end"]]

@@ -31,7 +31,7 @@ READING = {
     *("search", "ask", "read_document", "find_nodes", "neighbours", "communities", "community", "cypher"),
     *("schema", "documents", "stats"),
 }
-WRITING = {"ingest_text", "ingest_path", "remove_document", "build_tree"}
+WRITING = {"ingest_text", "ingest_path", "remove_document", "build_tree", "correct"}
 QUESTION = "Who founded the Atlantic Telegraph Company?"
 
 
