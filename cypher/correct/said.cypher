@@ -19,7 +19,7 @@ RETURN c {.id, .name, .text, .index, .start, .end, .page, .tokens} AS passage, d
          MATCH (s)-[r {fact: f.id}]->(o)
          RETURN f {
            .id, .name, .text, .subject, .predicate, .object, .inSchema, subjectId: s.id, objectId: o.id, type: type(r),
-           at: at {.start, .end, .found, .since, .until, .granularity, .timeStart, .timeEnd}
+           at: properties(at)
          }
        } AS triples,
        COLLECT {
@@ -27,10 +27,10 @@ RETURN c {.id, .name, .text, .index, .start, .end, .page, .tokens} AS passage, d
          MATCH (f)-[:VALUE]->(a:Attribute)
          RETURN f {
            .id, .name, .text, .subject, .predicate, .object, .inSchema, subjectId: s.id, attributeId: a.id,
-           attributeName: a.name, key: a.key, value: a.value, at: at {.start, .end, .found, .since, .until, .granularity, .timeStart, .timeEnd}
+           attributeName: a.name, key: a.key, value: a.value, at: properties(at)
          }
        } AS attributes,
        COLLECT {
          MATCH (c)<-[at:FROM_CHUNK]-(f:Fact {kind: 'atomic'})
-         RETURN f {.id, .name, .text, elements: COLLECT { MATCH (f)-[:MENTIONS]->(k:KeyElement) RETURN k.id }, at: at {.start, .end, .found, .since, .until, .granularity, .timeStart, .timeEnd}}
+         RETURN f {.id, .name, .text, elements: COLLECT { MATCH (f)-[:MENTIONS]->(k:KeyElement) RETURN k.id }, at: properties(at)}
        } AS atomic_facts
