@@ -110,10 +110,11 @@ class Correct:
 
     def merge(self, entity: str, into: str, *, why: str = "", progress: Progress = SILENT) -> Correction:
         """``entity`` is ``into``: everything that is said of the one is said of the other."""
-        one, other, name = self._entity(entity), self._entity(into), self._entity_row(into)["name"]
+        one, row = self._entity(entity), self._entity_row(into)
+        other = _named(row)
         if one.id == other.id:
             raise InputError(f"{one} and {other} are one entity already.")
-        what = {"entity": one, "into": other, "name": name}
+        what = {"entity": one, "into": other, "name": row["name"]}
         return self._make("merge", f"{one} is {other}", what, why, progress)
 
     def split(
@@ -296,7 +297,7 @@ class Correct:
 
     def _entity_row(self, named: str) -> Row:
         """The entity that ``named`` means. Raises ``InputError`` if none is, or several."""
-        name, type_ = found.groups() if (found := _TYPED.fullmatch(tidy(named))) else (named, None)
+        name, type_ = _typed(named)
         key, bare = normalise_name(named), normalise_name(name)
         rows = self._store.read("correct/entities", ids=[named], key=key, bare=bare, type=type_)
         if not rows:  # an alias, or what is called like it
@@ -313,9 +314,7 @@ class Correct:
         raise InputError(f"Several entities are called {named[:100]!r}: name one as {each}, or by its id.")
 
     def _entity(self, named: str) -> Named:
-        row = self._entity_row(named)
-        is_key = normalise_name(row["name"]) == row["key"]
-        return Named(row["name"] if is_key else row["key"], row["type"])
+        return _named(self._entity_row(named))
 
     def _first(self, named: Named) -> Named:
         """What an entity was before it was renamed: what is added is corrected by that as all texts are."""
@@ -325,7 +324,7 @@ class Correct:
         return named
 
     def _named_or_new(self, named: str) -> Named:
-        name, type_ = found.groups() if (found := _TYPED.fullmatch(tidy(named))) else (named, None)
+        name, type_ = _typed(named)
         try:
             return self._entity(named)
         except InputError:
@@ -344,6 +343,17 @@ def holds_corrections(path: Path) -> bool:
 
 def _id_of(kind: str, what: Mapping[str, Any]) -> str:
     return node_id("correction", kind, json.dumps(what, ensure_ascii=False, sort_keys=True))
+
+
+def _typed(named: str) -> tuple[str, str | None]:
+    """A name, and the type that stands behind it in brackets."""
+    found = _TYPED.fullmatch(tidy(named))
+    return (found[1], found[2]) if found else (named, None)
+
+
+def _named(row: Row) -> Named:
+    """An entity of the graph, as corrections name it: what it is called may be a form of another name."""
+    return Named(row["name"] if normalise_name(row["name"]) == row["key"] else row["key"], row["type"])
 
 
 def _tuple(value: Any) -> Any:

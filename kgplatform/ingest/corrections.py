@@ -22,7 +22,7 @@ from typing import Any, Literal
 from kgplatform.errors import InputError
 from kgplatform.extract.schema import Expansion, Schema
 from kgplatform.ingest.graph_state import graph_state
-from kgplatform.ingest.write import Rows, Statement, has_usable_names, ordered, statements_of, time_of
+from kgplatform.ingest.write import Rows, Statement, has_usable_names, ids_of, ordered, statements_of, time_of
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches
 from kgplatform.records import Passage, Progress, metadata_of, written_on
@@ -343,7 +343,8 @@ def _moved(rows: Rows, passage: Passage, move: _Move, moved: dict[str, str]) -> 
             for end in ends:
                 if row[f"{end}Id"] == old and (not left or normalise_name(row[end]) == move.form):
                     row[f"{end}Id"] = new["id"]
-            found[_identify(kind, row), passage.id] = row
+            row.update(ids_of(row))
+            found[row["id"], passage.id] = row
         setattr(rows, kind, found)
     return True
 
@@ -356,18 +357,6 @@ def _mention(rows: Rows, passage: Passage, id_: str, names: Iterable[str]) -> No
         if place.start >= end:
             count, end = count + 1, place.end
     rows.mentions[id_, passage.id] = {"element": id_, "passage": passage.id, "count": count, "names": known}
-
-
-def _identify(kind: str, row: Row) -> str:
-    """Give a statement the id that follows from its ends (``ingest.write``)."""
-    subject, predicate, object_ = row["subject"], row["predicate"], row["object"]
-    if kind == "triples":
-        parts = (row["subjectId"], subject, predicate, row["objectId"], object_, row["inSchema"])
-        row["id"] = node_id("triple", *parts)
-    else:
-        row["id"] = node_id("attribute", row["subjectId"], subject, predicate, object_, row["inSchema"])
-        row["attributeId"] = node_id("value", row["subjectId"], row["key"], row["value"])
-    return str(row["id"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -426,14 +426,19 @@ def time_of(passage: Passage, at: Row, names: Sequence[str], written: str) -> Ro
     }
 
 
+def ids_of(row: Row) -> Row:
+    """What a triple, or an attribute and its value, are known by: their ends and their words."""
+    subject, said = row["subjectId"], (row["subject"], row["predicate"])
+    if "objectId" in row:
+        return {"id": node_id("triple", subject, *said, row["objectId"], row["object"], row["inSchema"])}
+    value = node_id("value", subject, row["key"], row["value"])
+    return {"id": node_id("attribute", subject, *said, row["value"], row["inSchema"]), "attributeId": value}
+
+
 def _add_triple(rows: Rows, ids: dict[str, str], passage: Passage, triple: ExtractedTriple, schema: Schema) -> None:
     subject, predicate, object_ = tidy(triple.subject), tidy(triple.predicate), tidy(triple.object)
     subject_id, object_id = ids[normalise_name(subject)], ids[normalise_name(object_)]
-    fact_id = node_id("triple", subject_id, subject, predicate, object_id, object_, triple.in_schema)
-    if (fact_id, passage.id) in rows.triples:
-        return
-    rows.triples[fact_id, passage.id] = {
-        "id": fact_id,
+    row: Row = {
         "name": predicate,
         # The name of a relation of the schema as people write it: "born in".
         "text": f"{subject} {predicate.replace('_', ' ') if triple.in_schema else predicate} {object_}",
@@ -444,18 +449,17 @@ def _add_triple(rows: Rows, ids: dict[str, str], passage: Passage, triple: Extra
         "subjectId": subject_id,
         "objectId": object_id,
         "type": schema.relationship_of(predicate) if triple.in_schema else "RELATED_TO",
-        **_place(rows, passage, triple.sentence, triple.quote, (subject, object_)),
     }
+    row |= ids_of(row)
+    if (row["id"], passage.id) not in rows.triples:
+        row |= _place(rows, passage, triple.sentence, triple.quote, (subject, object_))
+        rows.triples[row["id"], passage.id] = row
 
 
 def _add_attribute(rows: Rows, ids: dict[str, str], passage: Passage, attribute: ExtractedAttribute) -> None:
     entity, key, value = tidy(attribute.entity), tidy(attribute.key), tidy(attribute.value)
     entity_id = ids[normalise_name(entity)]
-    fact_id = node_id("attribute", entity_id, entity, key, value, attribute.in_schema)
-    if (fact_id, passage.id) in rows.attributes:
-        return
-    rows.attributes[fact_id, passage.id] = {
-        "id": fact_id,
+    row: Row = {
         "name": key,
         "text": f"{entity} {key}: {value}",
         "subject": entity,
@@ -463,12 +467,14 @@ def _add_attribute(rows: Rows, ids: dict[str, str], passage: Passage, attribute:
         "object": value,
         "inSchema": attribute.in_schema,
         "subjectId": entity_id,
-        "attributeId": node_id("value", entity_id, key, value),
         "attributeName": clipped(f"{key}: {value}", _CAPTION),
         "key": key,
         "value": value,
-        **_place(rows, passage, attribute.sentence, attribute.quote, (entity, value)),
     }
+    row |= ids_of(row)
+    if (row["id"], passage.id) not in rows.attributes:
+        row |= _place(rows, passage, attribute.sentence, attribute.quote, (entity, value))
+        rows.attributes[row["id"], passage.id] = row
 
 
 def _add_atomic_fact(rows: Rows, ids: dict[str, str], passage: Passage, fact: AtomicFact) -> None:
