@@ -163,6 +163,14 @@ class Schema:
         found = self.relation(predicate)
         return relationship_for(found.name) if found else RELATED_TO
 
+    @property
+    def single(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The names of the relations, and of the attributes, of which a subject has one at a time."""
+        relations, attributes = (
+            (each.name for each in kind if each.single) for kind in (self.relations, self.attributes)
+        )
+        return tuple(relations), tuple(attributes)
+
     def with_expansions(self, expansions: Iterable[Expansion]) -> Schema:
         """This schema with the added types at its end; those that it has already are left out. Only names are taken
         over: an example is a document's text, and the schema goes into every later prompt."""
