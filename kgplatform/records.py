@@ -546,7 +546,7 @@ class Answer(Shown):
     def other_sides(self) -> tuple[str, ...]:
         """What other passages say of what the citations state, in words."""
         return tuple(
-            f"Another passage says{f', since {each.since}' if each.since else ''}: “{each.facts[1].timed}” "
+            f"{f'Since {each.since}, another' if each.since else 'Another'} passage says: “{each.facts[1].timed}” "
             f"({each.facts[1].citations[0].title})"
             for each in self.disputes
         )

@@ -1,5 +1,7 @@
 """Texts that contradict each other: two values of what the schema has one of, at overlapping times."""
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,9 @@ from corpora import put_jsonl
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import SchemaError
 from kgplatform.extract.schema import Schema, load_schema, schema_of_text
+from kgplatform.prompt import Messages
 from kgplatform.search.conflicts import agree, disputes
+from kgplatform.testing import ScriptedChat
 
 SCHEMA = Schema.from_dict(
     {
@@ -155,3 +159,19 @@ def test_a_newer_version_ends_what_it_says_otherwise(kg: KnowledgeGraph, tmp_pat
     assert (led_by(kg, "2021"), led_by(kg, "2023")) == ({"Finn Hay"}, {"Gil Ives"})
     kg.remove(["K"])
     assert led_by(kg, "2023") == {"Finn Hay"}
+
+
+def test_an_answer_says_what_another_passage_states(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    told(kg, tmp_path, "HJ")
+
+    def model(messages: Messages) -> str:  # cites the sentence by its number in the prompt
+        number = re.search(r"\[(\d+\.\d+)\] Acme is led by Finn Hay", messages[-1]["content"])
+        assert number
+        said = {"evidence": [number[1]], "answer": f"Acme is led by Finn Hay [{number[1]}].", "sufficient": True}
+        return json.dumps(said)
+
+    chat = ScriptedChat(model)
+    with_model = KnowledgeGraph(kg.store, kg.settings, embedder=kg.embedder, chat=chat)
+    answer = with_model.ask("Who is Acme led by? Finn Hay?")
+    assert [place.title for place in answer.citations] == ["J"]
+    assert answer.other_sides == ("Another passage says: “Acme led by Eve Gray (since 2015-05)” (H)",)
