@@ -49,7 +49,7 @@ from kgplatform.errors import (
     to_install,
     wrong_value,
 )
-from kgplatform.explore.info import DocumentInfo, GraphSchema, Stats, element_graph, named_documents
+from kgplatform.explore.info import DocumentInfo, Stats, element_graph, named_documents
 from kgplatform.explore.jobs import JobQueue
 from kgplatform.explore.look import Look
 from kgplatform.explore.runs import Turn, call_statistics, check_thread, keep_run, remove_thread, turns_of
@@ -61,7 +61,7 @@ from kgplatform.extract.bound import Mode
 from kgplatform.extract.llm import LlmExtractor
 from kgplatform.extract.local import LocalExtractor
 from kgplatform.extract.recorded import RecordedExtractor
-from kgplatform.extract.schema import Schema, load_schema, shipped_schemas
+from kgplatform.extract.schema import GraphSchema, Schema, load_schema, shipped_schemas
 from kgplatform.ingest.compare import describe, holds
 from kgplatform.ingest.estimate import Estimate, estimate
 from kgplatform.ingest.facts_pass import lacks_facts
@@ -630,7 +630,7 @@ class KnowledgeGraph:
             def types() -> SchemaTypes | None:  # of the schema with what was added to it, as readers know them
                 if (found := graph.schema()) is None:
                     return None
-                grown = found.schema.with_expansions(found.expansions)
+                grown = found.grown
                 kinds = (grown.entities, grown.relations, grown.attributes)
                 return SchemaTypes(grown.prompt_text(), *(tuple(each.name for each in kind) for kind in kinds))
 

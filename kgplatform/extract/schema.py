@@ -210,6 +210,36 @@ class Schema:
         return type_key(name) in self._indexes[("entity", "relation", "attribute").index(kind)]
 
 
+@dataclass(frozen=True, slots=True)
+class GraphSchema:
+    """The schema of a graph's last ingest, as it was given, and what was added to it since.
+
+    ``chosen``: the schema that the next ingest uses, where that is another one.
+    """
+
+    schema: Schema
+    expansions: tuple[Expansion, ...]
+    chosen: Schema | None = None
+
+    @classmethod
+    def of(cls, state: Mapping[str, str]) -> GraphSchema | None:
+        """What the graph's ``state`` has of it; None before the first ingest."""
+        if "schema" not in state:
+            return None
+        expansions = tuple(Expansion(**expansion) for expansion in json.loads(state.get("expansions", "[]")))
+        chosen = json.loads(state["schemaChosen"]) if state.get("schemaChosen") else None
+        return cls(Schema.from_dict(json.loads(state["schema"])), expansions, chosen and Schema.from_dict(chosen))
+
+    @property
+    def grown(self) -> Schema:
+        """The schema with what was added."""
+        return self.schema.with_expansions(self.expansions)
+
+    def to_dict(self) -> dict[str, Any]:
+        """``schema`` and ``expansions``, as interfaces show them."""
+        return {"schema": self.schema.to_dict(), "expansions": self.expansions}
+
+
 def load_schema(name_or_path: str | Path) -> Schema:
     """A shipped schema by its name (``"general"``), or one from a YAML or JSON file. Raises ``SchemaError`` with the
     file's name, and the line where the file cannot be read at all."""
