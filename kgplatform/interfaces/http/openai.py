@@ -1,8 +1,8 @@
 """OpenAI's chat protocol over the graph: ``/v1/models`` and ``/v1/chat/completions``, so that any chat client asks it.
 
 Each reader is a model. The last message of the user is the question, those before it are what it may refer to; other
-roles are instructions for a model, and are left out; ``where`` and ``as_of`` are kgplatform's own. Citations are annotations of their
-numbers in the answer, and numbered lines below it. Nothing is kept in the graph.
+roles are instructions for a model, and are left out; ``where`` and ``as_of`` are kgplatform's own. Citations are
+annotations of their numbers in the answer, and numbered lines below it. Nothing is kept in the graph.
 """
 
 from __future__ import annotations
