@@ -53,6 +53,7 @@ from kgplatform.explore.conflicts import Conflict, conflicts
 from kgplatform.explore.info import DocumentInfo, GraphSchema, Stats, element_graph, named_documents
 from kgplatform.explore.jobs import JobQueue
 from kgplatform.explore.look import Look
+from kgplatform.explore.recheck import SHAKEN, CheckedAnswer, recheck
 from kgplatform.explore.runs import Turn, call_statistics, check_thread, keep_run, remove_thread, turns_of
 from kgplatform.extract import Extractor, default_extractor, make_extractor, with_recording
 from kgplatform.extract import extractors as extractors
@@ -113,6 +114,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from kgplatform.exchange import ExchangeReport
+    from kgplatform.exchange.answer_file import Verified
     from kgplatform.gist.options import GistReport
     from kgplatform.readers.readers import GivenOptions
     from kgplatform.settings import GivenSettings
@@ -121,6 +123,8 @@ if TYPE_CHECKING:
 CYPHER_TIMEOUT, CYPHER_LIMIT = 30.0, 1000
 """The seconds and the rows of a statement that is given no others."""
 _FOLLOWED_EVERY = 2.0
+_CONFLICTS = 10_000
+"""Conflicts that kept answers are compared with."""
 
 G = TypeVar("G", bound="KnowledgeGraph")
 
@@ -189,6 +193,14 @@ def check_tree_method(method: str) -> None:
     from kgplatform.tree.partition import named  # as build_tree's own imports
 
     named(method)
+
+
+def verify_answer(file: Path, folder: Path, settings: Settings) -> Verified:
+    """What the documents in ``folder`` have of the evidence in ``file``, which ``export_answer`` wrote; no database is
+    opened. Raises ``InputError``."""
+    from kgplatform.exchange.answer_file import verify_answer
+
+    return verify_answer(file, folder, settings)
 
 
 def _verified(answer: Answer, run: Run) -> Answer:
@@ -544,7 +556,7 @@ class KnowledgeGraph:
             with self.within(stop or self.store.stop).part(where) as part:
                 ask = partial(part.ask, question, reader, options=options, as_of=as_of, verify=verify)
                 answer = ask(on_step=on_step, on_text=on_text)
-            return keep_run(self.store, answer, self.model_name, time.perf_counter() - started) if keep else answer
+            return self._kept(answer, started, options, where, as_of) if keep else answer
         told = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
         spanned = span(f"invoke_agent {name}", told, calls_out=False)
         with (
@@ -556,7 +568,54 @@ class KnowledgeGraph:
             answer = _verified(answer, run) if verify else answer
         answer = judged_answer(answer, self.embedder.name)
         answer = replace(answer, evidence=replace(answer.evidence, as_of=as_of))
-        return keep_run(self.store, answer, self.model_name, time.perf_counter() - started) if keep else answer
+        return self._kept(answer, started, options, where, as_of) if keep else answer
+
+    def _kept(
+        self,
+        answer: Answer,
+        started: float,
+        options: Mapping[str, Any],
+        where: Where | None,
+        as_of: str | None,
+        turn: Row | None = None,
+    ) -> Answer:
+        """``answer``, saved with what a search without a model finds now: ``recheck`` compares that with what it finds
+        later."""
+        seconds, asked_with = time.perf_counter() - started, {"options": options, "where": where, "as_of": as_of}
+        found = None
+        if not (turn and turn["failed"]):
+            with suppress(ModelError):  # of embeddings: the answer counts
+                found = self.search(answer.question, where=where, as_of=as_of).passages
+        return keep_run(self.store, answer, self.model_name, seconds, turn, asked_with=asked_with, nearest=found)
+
+    def recheck(
+        self, runs: str | Sequence[str] = (), *, ask_again: bool = False, progress: Progress = SILENT
+    ) -> tuple[CheckedAnswer, ...]:
+        """What became of kept answers, the last first: whether the sentences that each rests on stand, moved, changed,
+        or are lost, whether another place contradicts them, and whether a passage would answer better now.
+
+        ``runs``: ids; by default the last answer to every question that was kept. ``ask_again``: the model, if there is
+        one, answers anew those that do not stand; each is kept. Raises ``InputError`` for a run that is not there.
+        """
+        named = [runs] if isinstance(runs, str) else list(runs)
+        kept = self.store.read("explore/kept_answers", runs=named)
+        if missing := set(named) - {row["id"] for row in kept}:
+            raise coded(Code.UNKNOWN_RUN, "keep", run=repr(min(missing)))
+
+        def search(question: str, asked_with: Mapping[str, Any]) -> SearchResult:
+            return self.search(question, where=asked_with["where"], as_of=asked_with["as_of"])
+
+        checked = recheck(self.store, kept, self.conflicts(_CONFLICTS) if kept else (), search, progress)
+        if not ask_again:
+            return checked
+        self._model("Questions are asked again")
+        asked_with = {row["id"]: json.loads(row["askedWith"]) for row in kept}
+        return tuple(
+            replace(each, again=self.ask(each.question, each.reader, keep=True, **asked_with[each.run]))
+            if each.state in SHAKEN
+            else each
+            for each in checked
+        )
 
     @contextmanager
     def part(self, where: Where, *, progress: Progress = SILENT) -> Iterator[KnowledgeGraph]:
@@ -724,6 +783,13 @@ class KnowledgeGraph:
             with self.part(where, progress=progress) as part:
                 return export_graph(part.store, Path(path), format, progress)
         return export_graph(self.store, Path(path), format, progress, documents)
+
+    def export_answer(self, run: str, path: str | Path) -> Path:
+        """Write a kept answer with its evidence to a ZIP, which a browser shows and ``verify_answer`` checks
+        (docs/reference/answer-file.md). Raises ``InputError`` for a run that is not there."""
+        from kgplatform.exchange.answer_file import export_answer
+
+        return export_answer(self.store, run, Path(path))
 
     def lend_driver(self, to: str) -> AbstractContextManager[Any]:
         """The driver itself, for a library (``to``) that needs one; errors are translated as the platform's own are."""
@@ -1035,7 +1101,7 @@ class ChatThread:
 
         def kept(answer: Answer, *, failed: bool = False) -> Answer:
             turn = {"thread": self.id, "asked": question, "failed": failed}
-            return keep_run(graph.store, whole(answer), graph.model_name, time.perf_counter() - started, turn)
+            return graph._kept(whole(answer), started, options or {}, where, as_of, turn)
 
         options = {**(options or {}), **more}
         try:
