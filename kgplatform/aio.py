@@ -231,6 +231,7 @@ class AsyncKnowledgeGraph(_View[KnowledgeGraph]):
     stream = _streamed(KnowledgeGraph.stream)
     try_model = _awaited(KnowledgeGraph.try_model)
     use_schema = _awaited(KnowledgeGraph.use_schema)
+    watch = _streamed(KnowledgeGraph.watch)
 
     async def chat(self, id: str | None = None) -> AsyncChatThread:
         """A thread, whose ``ask`` understands follow-up questions: a new one, or that with ``id``."""

@@ -55,6 +55,7 @@ from kgplatform.explore.jobs import JobQueue
 from kgplatform.explore.look import Look
 from kgplatform.explore.recheck import SHAKEN, CheckedAnswer, recheck
 from kgplatform.explore.runs import Turn, call_statistics, check_thread, keep_run, remove_thread, turns_of
+from kgplatform.explore.watch import EvidenceChange, evidence, watch
 from kgplatform.extract import Extractor, default_extractor, make_extractor, with_recording
 from kgplatform.extract import extractors as extractors
 from kgplatform.extract.bound import KINDS as KINDS
@@ -97,7 +98,7 @@ from kgplatform.readers.readers import READERS, find, options_for, stages_by_rea
 from kgplatform.readers.relevance import judged, judged_answer
 from kgplatform.readers.run import CONTEXT, Calls, Hear, Run, SchemaTypes, Tell, evidence_of_failure, listened
 from kgplatform.readers.thread import FAILED, Exchange, stand_alone
-from kgplatform.records import SILENT, Answer, Progress, SearchResult, Step, Table, Usage
+from kgplatform.records import SILENT, Answer, Citation, Progress, SearchResult, Step, Table, Usage
 from kgplatform.search.evidence import Evidence
 from kgplatform.search.live_schema import live_schema, shown_schema
 from kgplatform.search.question import asked
@@ -113,8 +114,7 @@ if TYPE_CHECKING:
     import py2neo  # type: ignore[import-untyped]  # it ships no types
     from typing_extensions import Unpack
 
-    from kgplatform.exchange import ExchangeReport
-    from kgplatform.exchange.answer_file import Verified
+    from kgplatform.exchange import ExchangeReport, Verified
     from kgplatform.gist.options import GistReport
     from kgplatform.readers.readers import GivenOptions
     from kgplatform.settings import GivenSettings
@@ -198,7 +198,7 @@ def check_tree_method(method: str) -> None:
 def verify_answer(file: Path, folder: Path, settings: Settings) -> Verified:
     """What the documents in ``folder`` have of the evidence in ``file``, which ``export_answer`` wrote; no database is
     opened. Raises ``InputError``."""
-    from kgplatform.exchange.answer_file import verify_answer
+    from kgplatform.exchange import verify_answer
 
     return verify_answer(file, folder, settings)
 
@@ -617,6 +617,17 @@ class KnowledgeGraph:
             for each in checked
         )
 
+    def watch(
+        self, question: str, *, where: Where | None = None, as_of: str | None = None, every: float = 2.0
+    ) -> Iterator[EvidenceChange]:
+        """Each change of the sentences that a search finds for ``question``, after whatever wrote the graph. The graph
+        is looked at ``every`` so many seconds; ``stop`` ends it."""
+
+        def find() -> tuple[Citation, ...]:
+            return evidence(self.search(question, where=where, as_of=as_of))
+
+        return watch(self.store, question, find, every)
+
     @contextmanager
     def part(self, where: Where, *, progress: Progress = SILENT) -> Iterator[KnowledgeGraph]:
         """The graph that a build of the documents that fit ``where`` alone would be: its names, types, aliases, counts,
@@ -787,7 +798,7 @@ class KnowledgeGraph:
     def export_answer(self, run: str, path: str | Path) -> Path:
         """Write a kept answer with its evidence to a ZIP, which a browser shows and ``verify_answer`` checks
         (docs/reference/answer-file.md). Raises ``InputError`` for a run that is not there."""
-        from kgplatform.exchange.answer_file import export_answer
+        from kgplatform.exchange import export_answer
 
         return export_answer(self.store, run, Path(path))
 

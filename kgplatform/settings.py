@@ -181,6 +181,8 @@ class Settings(BaseSettings):
         env=("KGPLATFORM_TOKEN_BUDGET", "KGPLATFORM_MAX_TOKENS"),
     )
 
+    webhook_secret: SecretStr | None = _setting(None, "Secret that signs the messages of `kgplatform watch`.")
+
     passage_tokens: int = _setting(
         400,
         "Maximum length of a passage.",

@@ -1,17 +1,30 @@
-"""The commands about kept answers: whether they still stand, and their evidence as a file."""
+"""The commands about kept answers: whether they still stand, who is told, and their evidence as a file."""
 
 from __future__ import annotations
 
+import shlex
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kgplatform.errors import InputError
-from kgplatform.interfaces.cli.shared import AsJson, Home, TokenBudget, connect_to, note, open_at, settings_of
+from kgplatform.errors import InputError, KgError
+from kgplatform.interfaces.cli.shared import (
+    AsJson,
+    Home,
+    QuestionText,
+    TokenBudget,
+    Where,
+    alternatives,
+    connect_to,
+    note,
+    open_at,
+    settings_of,
+)
 
 if TYPE_CHECKING:
-    from kgplatform.exchange.answer_file import Verified
+    from kgplatform.exchange import Verified
 
 NOT_TRUE = 4
 """Exit status where answers are not, or no longer, borne out."""
@@ -48,6 +61,44 @@ def recheck(
     terminal.show(as_json, checked, answers.show_checked, document)
     if any(each.state in failing for each in checked):
         raise typer.Exit(NOT_TRUE)
+
+
+def watch(
+    question: QuestionText,
+    webhook: Annotated[
+        str | None,
+        typer.Option("--webhook", metavar="URL", help="POST each change there, signed: KGPLATFORM_WEBHOOK_SECRET."),
+    ] = None,
+    command: Annotated[
+        str | None, typer.Option("--command", help="Run this for each change, with its JSON as standard input.")
+    ] = None,
+    every: Annotated[float, typer.Option("--every", min=0.1, help="Seconds between two looks at the graph.")] = 2.0,
+    where: Where = None,
+    home: Home = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell each time that the evidence for a question changes, until Ctrl-C. Uses no language model."""
+    from kgplatform.explore.watch import check_webhook, send
+    from kgplatform.interfaces.cli.show import answers
+    from kgplatform.shown import encode
+
+    secret = settings_of(home).webhook_secret
+    if webhook:
+        check_webhook(webhook, secret)
+    with connect_to(home) as graph:
+        for change in graph.watch(question, where=alternatives(where) or None, every=every):
+            body = encode(change)
+            if as_json:
+                print(body.decode(), flush=True)
+            else:
+                answers.show_change(change)
+            try:
+                if webhook and secret:
+                    send(webhook, secret.get_secret_value(), body)
+                if command:
+                    subprocess.run(shlex.split(command), input=body, check=True)
+            except (KgError, OSError, subprocess.SubprocessError) as error:
+                note(f"kgplatform: {error}")  # the next change is told all the same
 
 
 @app.command()

@@ -227,6 +227,7 @@ def search(
 app.command(cls=ask.AskCommand)(ask.ask)
 app.command()(ask.chat)
 app.command()(kept.recheck)
+app.command()(kept.watch)
 app.add_typer(kept.app, name="answer")
 app.command(hidden=True)(evaluate.anonymise)
 app.command()(evaluate.evaluate)

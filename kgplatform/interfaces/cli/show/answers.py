@@ -24,12 +24,13 @@ from kgplatform.readers.answer import OWN_KNOWLEDGE
 from kgplatform.readers.readers import READERS, stages_by_reader
 from kgplatform.records import Step, Usage
 from kgplatform.shown import in_file
-from kgplatform.text import counted, duration, listed
+from kgplatform.text import counted, duration, listed, without_controls
 
 if TYPE_CHECKING:
     from kgplatform.errors import ModelError
     from kgplatform.explore.conflicts import Conflict
     from kgplatform.explore.runs import ThreadInfo, Turn
+    from kgplatform.explore.watch import EvidenceChange
     from kgplatform.records import Answer, Citation, FoundPassage, SearchResult
 
 _INDENT = "     "
@@ -144,6 +145,13 @@ def _show_became(out: Console, checked: CheckedAnswer) -> None:
     if checked.again:
         out.print(f"{_INDENT}[dim]answered then:[/dim] {safe(short(checked.answer or ''))}")
         out.print(f"{_INDENT}[dim]answered now:[/dim]  {safe(short(str(checked.again)))}")
+
+
+def show_change(change: EvidenceChange) -> None:
+    """The sentences that came and went."""
+    for sign, cited in (("+", change.came), ("-", change.gone)):
+        for each in cited:
+            print(f"{sign} {without_controls(f'{_place(each)}: {short(each.text)}')}", flush=True)
 
 
 def show_answer(answer: Answer, out: Console | None = None) -> None:
