@@ -256,6 +256,7 @@ class GivenSettings(TypedDict, total=False):
     encoding: str | None
     bulk_import: int | None
     token_budget: int | None
+    webhook_secret: SecretStr | str | None
     passage_tokens: int | None
     same_as_threshold: float | None
 

@@ -11,6 +11,7 @@ no more than it weighs, and nothing of it is ever unpacked onto a disk.
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -223,12 +224,13 @@ def _page(answer: AnswerFile) -> str:
         + "</details>"
         for each in answer.steps
     )
+    said = re.sub(r"\[(\d+)\]", r'<a href="#c\1">[\1]</a>', _text(answer.answer or answer.note))
     by = f"{answer.reader}, {answer.model or 'without a model'}, {answer.at}"
     return (
         '<!doctype html><html><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" '
         "content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         f"<title>{_text(answer.question)}</title><style>{_LOOK}</style></head><body>"
-        f'<h1 dir="auto">{_text(answer.question)}</h1><p dir="auto">{_text(answer.answer or answer.note)}</p>'
+        f'<h1 dir="auto">{_text(answer.question)}</h1><p dir="auto">{said}</p>'
         f'<p class="small">{_text(by)}</p>{cited}<h2>How it was found</h2>{steps}</body></html>\n'
     )
 

@@ -96,7 +96,7 @@ def watch(
                 if webhook and secret:
                     send(webhook, secret.get_secret_value(), body)
                 if command:
-                    subprocess.run(shlex.split(command), input=body, check=True)
+                    subprocess.run(shlex.split(command), input=body + b"\n", check=True)
             except (KgError, OSError, subprocess.SubprocessError) as error:
                 note(f"kgplatform: {error}")  # the next change is told all the same
 
