@@ -1,5 +1,5 @@
-"""The whole graph out of the database: JSON lines, GraphML, CSV for `neo4j-admin`; and back, from JSON lines. One answer
-with its evidence as a file."""
+"""The whole graph out of the database: JSON lines, GraphML, CSV for `neo4j-admin`; and back, from JSON lines.
+One answer with its evidence, as a file."""
 
 from kgplatform.exchange.answer_file import Verified, export_answer, verify_answer
 from kgplatform.exchange.elements import ExchangeReport
