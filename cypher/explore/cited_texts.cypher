@@ -4,4 +4,4 @@
 // returns: id, start, text, sha256
 UNWIND $ids AS id
 MATCH (c:Chunk {id: id})-[:FROM_DOCUMENT]->(d:Document)
-RETURN c.id AS id, c.start AS start, c.text AS text, d.sha256 AS sha256
+RETURN c.id AS id, coalesce(c.start, 0) AS start, c.text AS text, coalesce(d.sha256, '') AS sha256

@@ -4,7 +4,7 @@
     verify_answer(Path("answer.zip"), Path("documents/"), settings).citations[0].state    # "stands"
 
 A ZIP of ``answer.json`` (docs/reference/answer-file.md), its JSON schema, and ``index.html``, which a browser shows
-without scripts or a network. The same answer gives the same bytes. Nothing in the file is compressed, so that it holds
+without scripts or a network. The same graph gives the same bytes. Nothing in the file is compressed, so that it holds
 no more than it weighs, and nothing of it is ever unpacked onto a disk.
 """
 
@@ -41,7 +41,7 @@ _ANSWER, _PAGE, _SCHEMA = "answer.json", "index.html", "answer.schema.json"
 _LARGEST = 16_000_000
 """Bytes of a file that is read."""
 _AT = (1980, 1, 1, 0, 0, 0)
-"""The first time that a ZIP can hold: the same answer gives the same bytes."""
+"""The first time that a ZIP can hold."""
 _UNIX = 3
 _IS_ENCRYPTED = 1
 _REGULAR = 0o100644 << 16
@@ -62,7 +62,10 @@ class Cited(_Part):
     number: int = Field(ge=1, description="as in the answer: [1]")
     document: str = Field(description="URI of the document")
     title: str
-    sha256: str = Field(pattern="^[0-9a-f]{64}$", description="of the document's text in UTF-8, when that was asked")
+    sha256: str = Field(
+        pattern="^([0-9a-f]{64})?$",
+        description="of the document's text in UTF-8, when that was asked; empty if unknown",
+    )
     start: int = Field(ge=0)
     end: int = Field(ge=0)
     location: str | None = Field(description='such as "page 3"')

@@ -170,22 +170,22 @@ def _sentences_now(store: Store, kept: Iterable[Row]) -> dict[Citation, tuple[St
             by_document[each.document].append(each)
     for uris in batches(list(by_document), _DOCUMENTS):
         documents = _documents_now(store, {uri: uri for uri in uris})
-        gone = {wanted[each]: uri for uri in uris if uri not in documents for each in by_document[uri]}
-        rows = store.read("explore/documents_of_text", hashes=list(gone)) if gone else []
-        documents |= _documents_now(store, {row["uri"]: gone[row["sha256"]] for row in rows})  # renamed since
-        for uri in uris:
-            found |= {each: _became(each, documents.get(uri)) for each in by_document[uri]}
+        gone = {wanted[each] for uri in uris if uri not in documents for each in by_document[uri]}
+        rows = store.read("explore/documents_of_text", hashes=sorted(gone)) if gone else []
+        renamed = _documents_now(store, {row["uri"]: row["sha256"] for row in rows})
+        for each in (each for uri in uris for each in by_document[uri]):
+            found[each] = _became(each, documents.get(each.document) or renamed.get(wanted[each]))
     return found
 
 
 def _documents_now(store: Store, uris: Mapping[str, str]) -> dict[str, _DocumentNow]:
-    """The documents that are there, each by the name that ``uris`` has for it."""
+    """The documents that are there, each under what ``uris`` names it."""
     rows = store.read("explore/document_passages", documents=[node_id("document", uri) for uri in uris])
     by_uri: defaultdict[str, list[FoundPassage]] = defaultdict(list)
     for some in batches([row["id"] for row in rows]):
         for passage in passages_by_id(store, some).values():
             by_uri[passage.document].append(passage)
-    return {uris[uri]: _DocumentNow(passages) for uri, passages in by_uri.items()}
+    return {uris[uri]: _DocumentNow(passages) for uri, passages in by_uri.items() if uri in uris}
 
 
 def _became(then: Citation, document: _DocumentNow | None) -> tuple[State, Citation | None]:

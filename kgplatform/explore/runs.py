@@ -119,8 +119,9 @@ def _rests_on(store: Store, answer: Answer) -> list[Row]:
     passages = {row["id"]: row for row in rows}
     kept = []
     for number, each in enumerate(cited, start=1):
-        if passage := passages.get(each.passage):
-            words = passage["text"][each.start - passage["start"] : each.end - passage["start"]]
+        passage = passages.get(each.passage, {"text": "", "start": 0})
+        words = passage["text"][each.start - passage["start"] : each.end - passage["start"]]
+        if words and len(words) == each.end - each.start:  # else it is gone meanwhile
             values = as_fields(replace(each, text=words)) | {"number": number, "sha256": passage["sha256"]}
             kept.append({name: value for name, value in values.items() if value is not None})
     return kept

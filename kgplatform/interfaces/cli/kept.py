@@ -108,7 +108,7 @@ def export(
     home: Home = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a kept answer with its evidence to a ZIP that a browser shows. The same answer gives the same bytes."""
+    """Write a kept answer with its evidence to a ZIP that a browser shows. The same graph gives the same bytes."""
     from kgplatform.interfaces.cli.show import terminal
 
     with open_at(home) as graph:
