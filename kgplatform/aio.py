@@ -210,12 +210,14 @@ class AsyncKnowledgeGraph(_View[KnowledgeGraph]):
     documents = _awaited(KnowledgeGraph.documents)
     estimate = _awaited(KnowledgeGraph.estimate)
     export = _awaited(KnowledgeGraph.export)
+    export_answer = _awaited(KnowledgeGraph.export_answer)
     gist = _awaited(KnowledgeGraph.gist)
     holds = _awaited(KnowledgeGraph.holds)
     import_graph = _awaited(KnowledgeGraph.import_graph)
     ingest = _awaited(KnowledgeGraph.ingest)
     lacks_facts = _awaited(KnowledgeGraph.lacks_facts)
     list_models = _awaited(KnowledgeGraph.list_models)
+    recheck = _awaited(KnowledgeGraph.recheck)
     reembed = _awaited(KnowledgeGraph.reembed)
     remove = _awaited(KnowledgeGraph.remove)
     remove_thread = _awaited(KnowledgeGraph.remove_thread)
@@ -229,6 +231,7 @@ class AsyncKnowledgeGraph(_View[KnowledgeGraph]):
     stream = _streamed(KnowledgeGraph.stream)
     try_model = _awaited(KnowledgeGraph.try_model)
     use_schema = _awaited(KnowledgeGraph.use_schema)
+    watch = _streamed(KnowledgeGraph.watch)
 
     async def chat(self, id: str | None = None) -> AsyncChatThread:
         """A thread, whose ``ask`` understands follow-up questions: a new one, or that with ``id``."""

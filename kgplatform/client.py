@@ -52,7 +52,9 @@ from kgplatform.errors import (
 from kgplatform.explore.info import DocumentInfo, Stats, element_graph, named_documents
 from kgplatform.explore.jobs import JobQueue
 from kgplatform.explore.look import Look
+from kgplatform.explore.recheck import SHAKEN, CheckedAnswer, recheck
 from kgplatform.explore.runs import Turn, call_statistics, check_thread, keep_run, remove_thread, turns_of
+from kgplatform.explore.watch import EvidenceChange, evidence, watch
 from kgplatform.extract import Extractor, default_extractor, make_extractor, with_recording
 from kgplatform.extract import extractors as extractors
 from kgplatform.extract.bound import KINDS as KINDS
@@ -95,7 +97,7 @@ from kgplatform.readers.readers import READERS, find, options_for, stages_by_rea
 from kgplatform.readers.relevance import judged, judged_answer
 from kgplatform.readers.run import CONTEXT, Calls, Hear, Run, SchemaTypes, Tell, evidence_of_failure, listened
 from kgplatform.readers.thread import FAILED, Exchange, stand_alone
-from kgplatform.records import SILENT, Answer, Conflict, Progress, SearchResult, Step, Table, Usage
+from kgplatform.records import SILENT, Answer, Citation, Conflict, Progress, SearchResult, Step, Table, Usage
 from kgplatform.search.conflicts import Single, conflicts, disputes
 from kgplatform.search.evidence import Evidence
 from kgplatform.search.live_schema import live_schema, shown_schema
@@ -112,7 +114,7 @@ if TYPE_CHECKING:
     import py2neo  # type: ignore[import-untyped]  # it ships no types
     from typing_extensions import Unpack
 
-    from kgplatform.exchange import ExchangeReport
+    from kgplatform.exchange import ExchangeReport, Verified
     from kgplatform.gist.options import GistReport
     from kgplatform.readers.readers import GivenOptions
     from kgplatform.settings import GivenSettings
@@ -189,6 +191,14 @@ def check_tree_method(method: str) -> None:
     from kgplatform.tree.partition import named  # as build_tree's own imports
 
     named(method)
+
+
+def verify_answer(file: Path, folder: Path, settings: Settings) -> Verified:
+    """What the documents in ``folder`` have of the evidence in ``file``, which ``export_answer`` wrote; no database is
+    opened. Raises ``InputError``."""
+    from kgplatform.exchange import verify_answer
+
+    return verify_answer(file, folder, settings)
 
 
 def _verified(answer: Answer, run: Run) -> Answer:
@@ -549,7 +559,7 @@ class KnowledgeGraph:
             with self.within(stop or self.store.stop).part(where) as part:
                 ask = partial(part.ask, question, reader, options=options, as_of=as_of, verify=verify)
                 answer = ask(on_step=on_step, on_text=on_text)
-            return keep_run(self.store, answer, self.model_name, time.perf_counter() - started) if keep else answer
+            return self._kept(answer, started, options, where, as_of) if keep else answer
         told = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name}
         spanned = span(f"invoke_agent {name}", told, calls_out=False)
         with (
@@ -562,7 +572,68 @@ class KnowledgeGraph:
         answer = judged_answer(answer, self.embedder.name)
         disputed = disputes(_store_at(self.store, as_of), _single(self.store), answer.citations)
         answer = replace(answer, evidence=replace(answer.evidence, as_of=as_of), disputes=disputed)
-        return keep_run(self.store, answer, self.model_name, time.perf_counter() - started) if keep else answer
+        return self._kept(answer, started, options, where, as_of) if keep else answer
+
+    def _kept(
+        self,
+        answer: Answer,
+        started: float,
+        options: Mapping[str, Any],
+        where: Where | None,
+        as_of: str | None,
+        turn: Row | None = None,
+    ) -> Answer:
+        """``answer``, saved with what a search without a model finds now: ``recheck`` compares that with what it finds
+        later."""
+        seconds, asked_with = time.perf_counter() - started, {"options": options, "where": where, "as_of": as_of}
+        found = None
+        if not (turn and turn["failed"]):
+            with suppress(ModelError):  # of embeddings: the answer counts
+                found = self.search(answer.question, where=where, as_of=as_of).passages
+        return keep_run(self.store, answer, self.model_name, seconds, turn, asked_with=asked_with, nearest=found)
+
+    def recheck(
+        self, runs: str | Sequence[str] = (), *, ask_again: bool = False, progress: Progress = SILENT
+    ) -> tuple[CheckedAnswer, ...]:
+        """What became of kept answers, the last first: whether the sentences that each rests on stand, moved, changed,
+        or are lost, whether another place contradicts them, and whether a passage would answer better now.
+
+        ``runs``: ids; by default the last answer to every question that was kept. ``ask_again``: the model, if there is
+        one, answers anew those that do not stand; each is kept. Raises ``InputError`` for a run that is not there.
+        """
+        named = [runs] if isinstance(runs, str) else list(runs)
+        kept = self.store.read("explore/kept_answers", runs=named)
+        if missing := set(named) - {row["id"] for row in kept}:
+            raise coded(Code.UNKNOWN_RUN, "keep", run=repr(min(missing)))
+
+        def search(question: str, asked_with: Mapping[str, Any]) -> SearchResult:
+            return self.search(question, where=asked_with["where"], as_of=asked_with["as_of"])
+
+        def dispute(citations: Sequence[Citation], asked_with: Mapping[str, Any]) -> tuple[Conflict, ...]:
+            return disputes(_store_at(self.store, asked_with["as_of"]), _single(self.store), citations)
+
+        checked = recheck(self.store, kept, dispute, search, progress)
+        if not ask_again:
+            return checked
+        self._model("Questions are asked again")
+        asked_with = {row["id"]: json.loads(row["askedWith"]) for row in kept}
+        return tuple(
+            replace(each, again=self.ask(each.question, each.reader, keep=True, **asked_with[each.run]))
+            if each.state in SHAKEN
+            else each
+            for each in checked
+        )
+
+    def watch(
+        self, question: str, *, where: Where | None = None, as_of: str | None = None, every: float = 2.0
+    ) -> Iterator[EvidenceChange]:
+        """Each change of the sentences that a search finds for ``question``, after whatever wrote the graph. The graph
+        is looked at ``every`` so many seconds; ``stop`` ends it."""
+
+        def find() -> tuple[Citation, ...]:
+            return evidence(self.search(question, where=where, as_of=as_of))
+
+        return watch(self.store, question, find, every)
 
     @contextmanager
     def part(self, where: Where, *, progress: Progress = SILENT) -> Iterator[KnowledgeGraph]:
@@ -730,6 +801,13 @@ class KnowledgeGraph:
             with self.part(where, progress=progress) as part:
                 return export_graph(part.store, Path(path), format, progress)
         return export_graph(self.store, Path(path), format, progress, documents)
+
+    def export_answer(self, run: str, path: str | Path) -> Path:
+        """Write a kept answer with its evidence to a ZIP, which a browser shows and ``verify_answer`` checks
+        (docs/reference/answer-file.md). Raises ``InputError`` for a run that is not there."""
+        from kgplatform.exchange import export_answer
+
+        return export_answer(self.store, run, Path(path))
 
     def lend_driver(self, to: str) -> AbstractContextManager[Any]:
         """The driver itself, for a library (``to``) that needs one; errors are translated as the platform's own are."""
@@ -1040,7 +1118,7 @@ class ChatThread:
 
         def kept(answer: Answer, *, failed: bool = False) -> Answer:
             turn = {"thread": self.id, "asked": question, "failed": failed}
-            return keep_run(graph.store, whole(answer), graph.model_name, time.perf_counter() - started, turn)
+            return graph._kept(whole(answer), started, options or {}, where, as_of, turn)
 
         options = {**(options or {}), **more}
         try:

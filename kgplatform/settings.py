@@ -181,6 +181,8 @@ class Settings(BaseSettings):
         env=("KGPLATFORM_TOKEN_BUDGET", "KGPLATFORM_MAX_TOKENS"),
     )
 
+    webhook_secret: SecretStr | None = _setting(None, "Secret that signs the messages of `kgplatform watch`.")
+
     passage_tokens: int = _setting(
         400,
         "Maximum length of a passage.",
@@ -254,6 +256,7 @@ class GivenSettings(TypedDict, total=False):
     encoding: str | None
     bulk_import: int | None
     token_budget: int | None
+    webhook_secret: SecretStr | str | None
     passage_tokens: int | None
     same_as_threshold: float | None
 

@@ -37,6 +37,8 @@ NOT_ONE_BY_ONE = {
     "kgplatform serve": "runs until it is ended: tests/interfaces/http/test_serve_command.py",
     "kgplatform mcp": "runs until it is ended: tests/interfaces/mcp/",
     "kgplatform browser": "runs until it is ended: tests/interfaces/neo4j_browser/",
+    "kgplatform watch": "runs until it is ended: tests/interfaces/cli/test_kept_commands.py",
+    "kgplatform answer": "needs a kept answer: the same",
     "--needles": "a managed server and a graph for each text: tests/evaluate/test_needles.py",
     "evaluate musique/": "a data set: tests/evaluate/test_evaluate_command.py, test_evaluate_graphs.py",
     "evaluate hotpot_dev": "the same",

@@ -5,8 +5,9 @@
     (:Step)-[:AT]->(:KeyElement)
     (:Run)-[:CITES {number, start, end, found, text}]->(:Chunk)
 
-A run is an event: asked twice, there are two. It holds what it said in words, so that it stays readable when the
-documents behind it are removed; the edges to them go then. Paths of a reader that know nothing of each other are
+A run is an event: asked twice, there are two. It holds what it said in words, and the sentences that it rests on, so
+that it stays readable and can be checked (``recheck``) when the documents behind it are changed or removed; the edges
+to them go then. Paths of a reader that know nothing of each other are
 chains of their own, between what led to them and what follows them.
 
 Each turn of a thread of questions is a saved run, and remembers the thread and its number in it; a thread is there once
@@ -26,19 +27,35 @@ from typing import Any
 from kgplatform.errors import InputError
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import pasteable
-from kgplatform.records import Answer, Citation, Statement, Step
-from kgplatform.shown import plain
-from kgplatform.text import clipped
+from kgplatform.records import Answer, Citation, FoundPassage, Statement, Step
+from kgplatform.shown import as_fields, plain
+from kgplatform.text import clipped, node_id, tidy
+from kgplatform.text.sentences import sentences
 
 _NAME = 60
 """Characters of a run's name, which Neo4j Browser writes into a circle."""
+_FIRST = 3
+"""Passages that an answer without a model rests on: as many as people are shown first."""
+_MARK = 12
+"""Hexadecimal digits that tell the sentences of a few passages apart."""
 
 
-def keep_run(store: Store, answer: Answer, model: str | None, seconds: float, turn: Row | None = None) -> Answer:
+def keep_run(
+    store: Store,
+    answer: Answer,
+    model: str | None,
+    seconds: float,
+    turn: Row | None = None,
+    *,
+    asked_with: Row | None = None,
+    nearest: Sequence[FoundPassage] | None = None,
+) -> Answer:
     """Write ``answer`` and its trace in one transaction; returns it with its id. ``seconds`` is what it took in all.
 
     ``model``: the name of the language model, None without one. ``turn``: the ``thread`` that it is the next turn of,
-    what was ``asked`` in it, and whether the model ``failed``.
+    what was ``asked`` in it, and whether the model ``failed``. ``asked_with``: the reader's ``options``, ``where`` and
+    ``as_of``. ``nearest``: what a search without a model finds now; what it finds later is compared with that, unless
+    it is None.
     """
     store.define("neo4j/schema/constraint_run")  # the graph may be older than the labels and the index
     store.define("neo4j/schema/constraint_step")
@@ -57,8 +74,13 @@ def keep_run(store: Store, answer: Answer, model: str | None, seconds: float, tu
         {"number": number} | {name: getattr(cited, name) for name in ("passage", "start", "end", "found", "text")}
         for number, cited in enumerate(answer.citations, start=1)
     ]
+    row = _run_row(run, answer, model, seconds) | {
+        "restsOn": json.dumps(_rests_on(store, answer), ensure_ascii=False),
+        "foundThen": None if nearest is None else sorted(marks(each.text for each in nearest)),
+        "askedWith": json.dumps(plain(asked_with or {}), ensure_ascii=False, sort_keys=True),
+    }
     store.write(
-        ("explore/keep_run", {"rows": [_run_row(run, answer, model, seconds)]}),
+        ("explore/keep_run", {"rows": [row]}),
         ("explore/keep_steps", {"run": run, "rows": _step_rows(steps)}),
         ("explore/keep_found", {"rows": found}),
         ("explore/keep_elements", {"rows": elements}),
@@ -86,6 +108,29 @@ def _run_row(run: str, answer: Answer, model: str | None, seconds: float) -> Row
         "countNames": list(answer.counts),
         "counts": list(answer.counts.values()),
     }
+
+
+def _rests_on(store: Store, answer: Answer) -> list[Row]:
+    """The sentences that ``answer`` cites, or, where no model wrote one, the best of the first passages: each with its
+    very words, and the hash of its document's text."""
+    first = [(each, each.sentence) for each in answer.evidence.passages[:_FIRST]] if answer.text is None else []
+    cited = answer.citations or [each.cited(words.start, words.end) for each, words in first if words]
+    rows = store.read("explore/cited_texts", ids=[each.passage for each in cited])
+    passages = {row["id"]: row for row in rows}
+    kept = []
+    for number, each in enumerate(cited, start=1):
+        passage = passages.get(each.passage, {"text": "", "start": 0})
+        words = passage["text"][each.start - passage["start"] : each.end - passage["start"]]
+        if words and len(words) == each.end - each.start:  # else it is gone meanwhile
+            values = as_fields(replace(each, text=words)) | {"number": number, "sha256": passage["sha256"]}
+            kept.append({name: value for name, value in values.items() if value is not None})
+    return kept
+
+
+def marks(texts: Iterable[str]) -> set[str]:
+    """What tells the sentences of ``texts`` from others, wherever they stand."""
+    cut = ((text, place) for text in texts for place in sentences(text))
+    return {node_id(tidy(text[place.start : place.end]))[:_MARK] for text, place in cut}
 
 
 def kept_statements(row: Row) -> Row:

@@ -37,7 +37,7 @@ _LISTS = (
     *("about", "stats", "schema", "schema/figures", "questions", "documents", "metadata", "document-page"),
     "graph/map",
     "conflicts",
-    *("tree", "communities", "runs", "threads", "jobs", "saved-queries", "openapi.json", "health"),
+    *("tree", "communities", "runs", "runs/recheck", "threads", "jobs", "saved-queries", "openapi.json", "health"),
 )
 _CHANGES = frozenset(
     (

@@ -20,7 +20,7 @@ from typer.core import TyperGroup
 
 from kgplatform.concurrency.system import speak_utf8
 from kgplatform.errors import InputError, KgError
-from kgplatform.interfaces.cli import ask, changes, evaluate, people, serve, workspaces
+from kgplatform.interfaces.cli import ask, changes, evaluate, kept, people, serve, workspaces
 from kgplatform.interfaces.cli.shared import (
     AsJson,
     AsOf,
@@ -226,6 +226,9 @@ def search(
 
 app.command(cls=ask.AskCommand)(ask.ask)
 app.command()(ask.chat)
+app.command()(kept.recheck)
+app.command()(kept.watch)
+app.add_typer(kept.app, name="answer")
 app.command(hidden=True)(evaluate.anonymise)
 app.command()(evaluate.evaluate)
 app.command()(changes.correct)

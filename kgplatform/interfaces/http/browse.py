@@ -15,6 +15,7 @@ from kgplatform.client import SEARCHES, KnowledgeGraph
 from kgplatform.errors import InputError, ModelError, SettingError
 from kgplatform.evaluate.costs import load_prices, worth
 from kgplatform.explore.info import DocumentOrder, MapFilter
+from kgplatform.explore.recheck import summary
 from kgplatform.interfaces.http.failures import error_of, errors
 from kgplatform.interfaces.http.parts import Id, Looked, Sent, Served, condition, look_at
 from kgplatform.neo4j.browser import browser_url_of
@@ -227,6 +228,19 @@ async def community(
 async def runs(request: Request, parts: Served, limit: Annotated[int, Query(ge=1, le=1000)] = 50) -> Response:
     """The latest first."""
     return await parts.workers.answer(request, lambda graph: {"runs": graph.look.runs(limit)})
+
+
+@router.get("/runs/recheck", tags=["runs"], summary="Whether kept answers still stand", responses=errors(404))
+async def recheck(
+    request: Request, parts: Served, run: Annotated[list[str] | None, Query(description="Ids; default: all.")] = None
+) -> Response:
+    """What became of the sentences that each rests on, without a model; `summary` says it in words."""
+
+    def checked(graph: KnowledgeGraph) -> dict[str, Any]:
+        found = graph.recheck(run or ())
+        return {"answers": found, "summary": summary(found)}
+
+    return await look_at(request, parts, checked)
 
 
 @router.get("/runs/{id}", tags=["runs"], summary="A saved run with its steps", responses=errors(404))

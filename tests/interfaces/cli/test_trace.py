@@ -196,6 +196,8 @@ def test_a_kept_run_holds_its_steps_and_their_evidence_and_stays_without_its_doc
     run = rows_of(reading, "MATCH (r:Run) RETURN properties(r)", {})[0][0]
     assert re.match(r"\d{4}-\d\d-\d\dT", run.pop("at"))
     assert run.pop("seconds") > 0
+    assert [each["text"] for each in json.loads(run.pop("restsOn"))] == [each.text for each in answer.citations]
+    assert run.pop("foundThen")
     assert run == {
         "id": answer.run,
         "name": "Where was the founder of the Atlantic Telegraph Company bor…",
@@ -211,6 +213,7 @@ def test_a_kept_run_holds_its_steps_and_their_evidence_and_stays_without_its_doc
         "counts": [],
         "statements": run["statements"],
         "sufficient": True,
+        "askedWith": '{"as_of": null, "options": {}, "where": null}',
     }
     assert [each["citations"] for each in json.loads(run["statements"])] == [[1]]
     steps = rows_of(reading, "MATCH (:Run)-[:HAS_STEP]->(s) RETURN properties(s) ORDER BY s.index", {})

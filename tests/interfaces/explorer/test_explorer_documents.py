@@ -64,6 +64,28 @@ def test_from_an_empty_graph_to_an_answer(empty_explorer: str, page: Page, tmp_p
     expect(page.locator(".document-text")).to_contain_text("Robert Halpin commanded the Great Eastern.")
 
 
+def test_kept_answers_that_changed_are_told_after_a_job_and_among_the_runs(
+    empty_explorer: str, page: Page, kg: KnowledgeGraph, tmp_path: Path
+) -> None:
+    file, question = tmp_path / "Halpin.txt", "Who commanded the Great Eastern?"
+    for name in ("Robert Halpin", "<b>James Anderson</b>"):
+        file.write_text(f"{name} commanded the Great Eastern, a ship of iron.", "utf-8")
+        kg.ingest([file], extractor="local")
+        if name == "Robert Halpin":
+            kg.ask(question, keep=True)
+    told = "Of 1 kept answer, 1 cites a sentence that changed."
+    page.goto(f"{empty_explorer}/#/documents")
+    other = tmp_path / "Ship.txt"
+    other.write_text("The ship was built by John Scott Russell.", "utf-8")
+    upload(page, other)
+    expect(page.get_by_role("article", name="Reading documents")).to_contain_text(told)
+    page.goto(f"{empty_explorer}/#/runs")
+    page.get_by_text(told).click()
+    expect(page.locator(".then-now > div").nth(0)).to_contain_text("Robert Halpin commanded the Great Eastern")
+    expect(page.locator(".then-now > div").nth(1)).to_contain_text("<b>James Anderson</b> commanded")
+    assert faults_on(page) == []
+
+
 def test_the_sample_leads_to_evidence(empty_explorer: str, page: Page, kg: KnowledgeGraph) -> None:
     page.goto(empty_explorer)
     steps = page.get_by_role("list", name="Steps")

@@ -93,7 +93,7 @@ def exchanges(client: httpx.Client) -> Iterator[tuple[str, dict[str, Any]]]:
     yield sent("/api/graph/subgraph", {"ids": [fact["id"]]})
     yield from (got("/api/tree"), got("/api/communities"))
     yield got(f"/api/communities/{top}", "/api/communities/{id}")
-    yield from (got("/api/runs"), got(f"/api/runs/{run}", "/api/runs/{id}"))
+    yield from (got("/api/runs"), got("/api/runs/recheck", run=run), got(f"/api/runs/{run}", "/api/runs/{id}"))
     yield from correcting(client, field)
     yield from jobs(client)
     yield got("/v1/models")

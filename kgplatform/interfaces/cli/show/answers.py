@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
+from kgplatform.explore.recheck import SHAKEN, CheckedAnswer, summary
 from kgplatform.explore.runs import StageCalls, stages_of
 from kgplatform.interfaces.cli.shared import spelled
 from kgplatform.interfaces.cli.show.terminal import console, print_json, safe, short, table
@@ -23,11 +24,12 @@ from kgplatform.readers.answer import OWN_KNOWLEDGE
 from kgplatform.readers.readers import READERS, stages_by_reader
 from kgplatform.records import Step, Usage
 from kgplatform.shown import in_file
-from kgplatform.text import counted, duration, listed
+from kgplatform.text import counted, duration, listed, without_controls
 
 if TYPE_CHECKING:
     from kgplatform.errors import ModelError
     from kgplatform.explore.runs import ThreadInfo, Turn
+    from kgplatform.explore.watch import EvidenceChange
     from kgplatform.records import Answer, Citation, Conflict, FoundPassage, SearchResult
 
 _INDENT = "     "
@@ -112,6 +114,43 @@ def show_conflicts(found: Sequence[Conflict]) -> None:
             place = f"  ({_place(fact.citations[0])})" if fact.citations else ""
             out.print(f"{_INDENT}{safe(fact.timed)}{safe(place)}")
     out.print(counted(len(found), "conflict"))
+
+
+def show_checked(checked: Sequence[CheckedAnswer]) -> None:
+    """The kept answers that do not stand, each with what became of its sentences, old and new side by side."""
+    out = console()
+    for each in checked:
+        if each.state in SHAKEN:
+            out.print(
+                f"[bold]{safe(each.question)}[/bold]  {each.state}  (run {each.run}, {each.at[:10]})", soft_wrap=True
+            )
+            _show_became(out, each)
+    out.print(summary(checked))
+
+
+def _show_became(out: Console, checked: CheckedAnswer) -> None:
+    for each in checked.sentences:
+        if each.state in SHAKEN:
+            out.print(f"{safe(f'[{each.number}]')} {safe(_place(each.then))}: {each.state}", soft_wrap=True)
+            told = {"then": each.then.text, "now": each.now.text if each.now and each.state == "changed" else ""}
+            if each.against:
+                place = f"  ({_place(each.against.citations[0])})" if each.against.citations else ""
+                told["but"] = f"{each.against.timed}{place}"
+            for name, text in told.items():
+                if text:
+                    out.print(f"{_INDENT}[dim]{name + ':':6}[/dim]{safe(short(text))}")
+    if checked.better:
+        _show_passages(out, [checked.better])
+    if checked.again:
+        out.print(f"{_INDENT}[dim]answered then:[/dim] {safe(short(checked.answer or ''))}")
+        out.print(f"{_INDENT}[dim]answered now:[/dim]  {safe(short(str(checked.again)))}")
+
+
+def show_change(change: EvidenceChange) -> None:
+    """The sentences that came and went."""
+    for sign, cited in (("+", change.came), ("-", change.gone)):
+        for each in cited:
+            print(f"{sign} {without_controls(f'{_place(each)}: {short(each.text)}')}", flush=True)
 
 
 def show_answer(answer: Answer, out: Console | None = None) -> None:

@@ -5,6 +5,7 @@ import { el, emptyState, failure, fill, icon, linkButton, loading } from "../sha
 import { count, counted, duration, moment, named } from "../shared/format.js";
 import { routeTo } from "../shared/router.js";
 import { answerCard, citationOpener } from "./answer-card.js";
+import { recheckNote } from "./recheck.js";
 import { pathOf, Replay, Timeline } from "./replay.js";
 
 /** Citation marks, which lead nowhere in a list. */
@@ -22,7 +23,7 @@ export function createView({ stage }) {
     try {
       const [{ runs }, { threads }] = await Promise.all([get("api/runs"), get("api/threads")]);
       if (shown !== null) return; // one of them was opened meanwhile
-      fill(element, el("h1", {}, "Runs"), runs.length ? el("ul", { class: "run-list" }, runs.map(row))
+      fill(element, el("h1", {}, "Runs"), runs.length ? recheckNote() : null, runs.length ? el("ul", { class: "run-list" }, runs.map(row))
         : emptyState("play", "No saved runs", "Tick “Keep the answer in the graph” among the options of a question, and replay it here.", linkButton(routeTo("ask"), "Ask a question", { primary: true })),
         conversations(threads));
     } catch (fault) {

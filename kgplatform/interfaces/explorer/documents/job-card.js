@@ -1,5 +1,6 @@
 // A job of the server: stage, share, rate and time left; then its report, with what was skipped and why.
 
+import { recheckNote } from "../ask/recheck.js";
 import { about, ApiError, events, get, post, remove } from "../shared/api.js";
 import { announce, button, el, failure, fill, icon, iconButton } from "../shared/dom.js";
 import { count, counted, duration, readable, spent } from "../shared/format.js";
@@ -35,7 +36,10 @@ export class JobCard {
     try {
       const job = streams < MOST_STREAMS ? await this.#listen() : await get(`api/jobs/${this.id}`);
       if (job) this.#draw(job);
-      if (ENDS.has(job?.state)) return this.onEnd(job);
+      if (ENDS.has(job?.state)) {
+        this.element.append(recheckNote());
+        return this.onEnd(job);
+      }
     } catch (fault) {
       if (fault.status === 404) { // the last hundred jobs are remembered
         fill(this.element, this.#head("no longer known"), el("p", { class: "muted" }, "The server has forgotten this job. What it did is kept."));
