@@ -4,7 +4,7 @@ import { about, titleOf } from "../shared/api.js";
 import { button, copyButton, el, fill, freshId, icon, set } from "../shared/dom.js";
 import { duration, fileOf, handClass, named, shortened, spent, spentIn, stepName } from "../shared/format.js";
 import { markdown } from "../shared/markdown.js";
-import { factIn, inPassage } from "../shared/passages.js";
+import { inPassage, placesOf, statedAt } from "../shared/passages.js";
 import { routeTo } from "../shared/router.js";
 
 const QUOTE = 160;
@@ -104,7 +104,7 @@ function disputeList({ disputes }, open) {
   if (!disputes?.length) return null;
   return el("section", { class: "disputes", "aria-label": "What other passages say" }, disputes.map(({ facts: [own, other] }) => [
     el("p", { class: "note" }, icon("warning"), el("span", {}, "Another passage says: ", el("strong", { dir: "auto" }, other.text))),
-    el("div", { class: "sides" }, factIn(own, open, "The answer rests on"), factIn(other, open, "Another passage"))]));
+    statedAt(other, open), el("p", { class: "muted" }, "The answer rests on: ", el("span", { dir: "auto" }, own.text)), placesOf(own.citations, open)]));
 }
 
 /** Title, place and file of what is cited: several documents may have the title. */

@@ -1,9 +1,9 @@
 // Conflicts: what texts contradict each other in, both sides beside each other in the words of their passages.
 
 import { get, mayChange } from "../shared/api.js";
-import { button, el, emptyState, failure, fill, icon, linkButton, loading, longList } from "../shared/dom.js";
+import { button, el, emptyState, failure, fill, freshId, icon, linkButton, loading, longList } from "../shared/dom.js";
 import { counted, named, readable } from "../shared/format.js";
-import { factIn } from "../shared/passages.js";
+import { statedAt } from "../shared/passages.js";
 import { routeTo } from "../shared/router.js";
 import { askCorrection, corrections } from "./correct.js";
 import { notSo } from "./node-card.js";
@@ -35,7 +35,10 @@ export function createView({ stage }) {
   }
 
   function item({ id, subject, name, facts }) {
-    const side = (fact, at) => factIn(fact, open, at ? "Another passage" : "One passage", mayChange() && notSo([fact.id], fact.text));
+    const side = (fact) => {
+      const says = freshId("side");
+      return el("div", { class: "side", role: "group", "aria-labelledby": says }, el("h3", { id: says, dir: "auto" }, fact.text), statedAt(fact, open), mayChange() && notSo([fact.id], fact.text));
+    };
     return el("li", { class: "card" }, el("div", { class: "section-head" },
       el("h2", {}, el("a", { href: routeTo("graph", { page: id }), dir: "auto" }, named(subject)), ` · ${readable(name)}`),
       mayChange() && button("pen", "Correct…", () => askCorrection(id), { "aria-label": `Correct ${named(subject)}…` })),

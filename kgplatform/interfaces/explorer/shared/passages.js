@@ -1,7 +1,7 @@
-// The words of documents where something stands: marked, with those around them; and facts beside each other in their words.
+// The words of documents where something stands: marked, with those around them; and the places that state a fact.
 
 import { get } from "./api.js";
-import { el, fill, freshId, placeButton } from "./dom.js";
+import { el, fill, placeButton } from "./dom.js";
 import { counted, shortened, shownDays } from "./format.js";
 
 const AROUND = 160;
@@ -24,13 +24,11 @@ export function wordsAt(place) {
   return line;
 }
 
-/** A fact ({ text, citations }) with the words that state it first, and its places; `open(citation)` opens one. */
-export function factIn({ text, citations }, open, title, ...more) {
-  const heading = freshId("side");
+/** The words that state a fact ({ text, citations }) first, and its places; `open(citation)` opens one. */
+export function statedAt({ citations }, open) {
   const others = citations.length - PLACES;
   const notes = [!citations.some(shownDays) && "No time is said.", others > 0 && `${counted(others, "more place says", "more places say")} so.`].filter(Boolean);
-  return el("section", { class: "side", "aria-labelledby": heading },
-    el("h3", { id: heading }, title), el("strong", { dir: "auto" }, text), citations.length ? wordsAt(citations.find(({ found }) => found) ?? citations[0]) : null,
-    el("p", { class: "places" }, citations.slice(0, PLACES).map((place) => placeButton(place, () => open(place)))),
-    notes.length ? el("p", { class: "muted" }, notes.join(" ")) : null, more);
+  return [citations.length ? wordsAt(citations.find(({ found }) => found) ?? citations[0]) : null, placesOf(citations, open), notes.length ? el("p", { class: "muted" }, notes.join(" ")) : null];
 }
+
+export const placesOf = (citations, open) => el("p", { class: "places" }, citations.slice(0, PLACES).map((place) => placeButton(place, () => open(place))));
