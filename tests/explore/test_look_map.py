@@ -99,7 +99,7 @@ def test_many_communities_side_by_side_are_taken_together() -> None:
 
 
 def test_a_star_of_communities_has_no_parts() -> None:
-    hub = ["e0", "E 0", "Person", 2999, "c0", [f"e{n}" for n in range(1, 3000)], []]
+    hub = ["e0", "E 0", "Person", 2999, "c0", [[f"e{n}", []] for n in range(1, 3000)], []]
     others = [[f"e{n}", f"E {n}", "Person", 1, f"c{1 + n // 3}", [], []] for n in range(1, 3000)]
     drawn = map_of([hub, *others], [[f"c{n}", f"C {n}", None, 0] for n in range(1002)], 3000, 2999)
     assert len(drawn.discs) == 1001, "and the community without entities is left out"
