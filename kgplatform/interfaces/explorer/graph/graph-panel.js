@@ -47,7 +47,7 @@ export class GraphPanel {
       pick: (node) => this.goTo(node),
       open: openDocument,
     });
-    this.time = timeBar();
+    this.time = timeBar(() => this.#tellShown());
     this.findBox = findBox((node) => this.goTo(node));
     const tool = (name, symbol, label, does) => iconButton(symbol, label, does, { data: { tool: name } });
     this.tools = el("div", { class: "graph-tools" }, this.findBox, el("div", { class: "tool-row", role: "group", "aria-label": "Picture" },
@@ -218,8 +218,15 @@ export class GraphPanel {
 
   #changed(title) {
     if (title !== null && title !== undefined) this.tell(title);
+    this.#tellShown();
+  }
+
+  /** What is seen of the picture, in its year and of the types that are not hidden. Returns how many nodes. */
+  #tellShown() {
     this.time.apply(this.view);
-    this.onShown([...this.nodes.values()]);
+    const shown = [...this.nodes.values()].filter(({ id }) => !this.view?.scene.nodes.get(id)?.hidden);
+    this.onShown(shown);
+    return shown.length;
   }
 
   /** Show what is so in a year, as an address has it; null: all. */
@@ -227,7 +234,7 @@ export class GraphPanel {
     if (!this.time.set(year)) return;
     this.tools.querySelector("[data-tool=time]").setAttribute("aria-pressed", String(this.time.year !== null));
     this.view?.resize();
-    this.time.apply(this.view);
+    this.#tellShown();
   }
 
   /** What stands above the picture. Names may be long. */
@@ -254,10 +261,8 @@ export class GraphPanel {
   #toggle(key, pressed = null) {
     if (!this.hidden.delete(key)) this.hidden.add(key);
     pressed?.setAttribute("aria-pressed", String(!this.hidden.has(key)));
-    const shown = [...this.nodes.values()].filter((node) => !this.hidden.has(legendKey(node)));
     this.view.setHidden(this.hidden);
-    announce(`${counted(shown.length, "node")} in the picture`);
-    this.onShown(shown);
+    announce(`${counted(this.#tellShown(), "node")} in the picture`);
   }
 
   #nothing(only) {

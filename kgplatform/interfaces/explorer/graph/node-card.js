@@ -130,7 +130,7 @@ export function entityPage(profile, { open, show }) {
     profile.relations.map((group) => section(relates(group, short, "…"), group.related, (each) => [pageLink(each.node), said(each.sentence), places(each.places, open), wrong(each.facts, relates(group, short, named(each.node.name)))])),
     section("Attributes", profile.attributes, (value) => [el("strong", { dir: "auto" }, value.name), " ", el("span", { dir: "auto" }, value.value), said(value.sentence), places(value.places, open), wrong([value.fact], `${value.name}: ${value.value}`)]),
     section("Also stated", profile.sentences, (sentence) => [el("span", { dir: "auto" }, sentence.text), places(sentence.places, open), wrong([sentence.fact], sentence.text)]),
-    section("Likely the same", profile.alike, ({ node: other, score, by, places: [place] }) => [pageLink(other), el("span", { class: "muted" }, ` ${WHY[by] ?? readable(by)}, ${Math.round(100 * score)} % alike`), place && [wordsAt(place), placeButton(place, open)], judged("accept", "The same", other), judged("refuse", "Not the same", other)]),
+    section("Likely the same", profile.alike, ({ node: other, score, by, places: [place] }) => [pageLink(other), el("span", { class: "muted" }, ` ${WHY[by] ?? readable(by)}${place ? "" : `, ${Math.round(100 * score)} %`}`), place && [wordsAt(place), placeButton(place, open)], judged("accept", "The same", other), judged("refuse", "Not the same", other)]),
     section("Documents", documents, (source) => [
       placeButton({ ...source, end: source.start + 1 }, open, named(source.title)),
       el("span", { class: "muted" }, ` ${counted(source.passages, "passage")}`)]),

@@ -8,6 +8,8 @@ const RADII = { Entity: [7, 22], Community: [11, 24], Document: [9, 14], Keyword
 const SMALL = [6, 9];
 /** Above this many nodes and edges, a frame is drawn from a picture of them. */
 const MANY = 2500;
+/** Kinds of nodes that are there for what is stated of others. */
+const STATED = new Set(["Fact", "Attribute"]);
 
 export class Scene {
   constructor() {
@@ -131,10 +133,11 @@ export class Scene {
     return named.length ? [named.reduce((one, other) => Math.min(one, other)), named.reduce((one, other) => Math.max(one, other))] : null;
   }
 
-  /** Those of hidden types, and facts that are not so in the year. */
+  /** Those of hidden types, and facts and values that are not so in the year. */
   #hideNodes() {
     for (const node of this.nodes.values()) {
-      const isOff = node.data.kind === "Fact" && node.edges.some(({ data, state }) => data?.fact === node.id && state === "off");
+      const facts = STATED.has(node.data.kind) ? node.edges.filter(({ times }) => times.length) : [];
+      const isOff = facts.length > 0 && facts.every(({ state }) => state === "off");
       node.hidden = isOff || this.hiddenKeys.has(node.data.type ?? node.data.kind);
     }
     this.changed();

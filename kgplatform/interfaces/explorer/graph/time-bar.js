@@ -4,13 +4,13 @@ import { el, fill, freshId } from "../shared/dom.js";
 import { counted } from "../shared/format.js";
 import { setParameters } from "../shared/router.js";
 
-/** { element, year, set(text), apply(view) }: `set` takes the year that an address has, null for all times. */
-export function timeBar() {
+/** { element, year, set(text), apply(view) }: `set` takes the year that an address has, null for all times. `onSlide()`: a person chooses another. */
+export function timeBar(onSlide) {
   const id = freshId("year");
   const shown = el("output", { for: id });
   const said = el("span", { class: "muted", role: "status" });
   const slider = el("input", { id, type: "range", step: "1", on: {
-    input: () => ((bar.year = Number(slider.value)), bar.apply(bar.view)),
+    input: () => ((bar.year = Number(slider.value)), onSlide()),
     change: () => setParameters({ time: slider.value }, { replace: true }),
   } });
   const element = el("div", { class: "time-bar", hidden: true }, el("label", { for: id }, "Year"), slider, shown, said);
@@ -26,7 +26,6 @@ export function timeBar() {
 
   /** Bring the picture to it, and say what is seen: within the years that the picture's facts name. */
   function apply(view) {
-    bar.view = view;
     if (!view || (bar.year === null && view.scene.year === null)) return;
     const years = bar.year === null ? null : view.scene.years;
     slider.hidden = shown.hidden = !years;
@@ -38,6 +37,6 @@ export function timeBar() {
     fill(said, `${counted(now, "line")} so then${off ? ` · ${off} of other times hidden` : ""}${untimed ? ` · ${untimed} dashed: no time is said` : ""}`);
   }
 
-  const bar = { element, year: null, view: null, set, apply };
+  const bar = { element, year: null, set, apply };
   return bar;
 }
