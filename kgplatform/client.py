@@ -49,8 +49,7 @@ from kgplatform.errors import (
     to_install,
     wrong_value,
 )
-from kgplatform.explore.conflicts import Conflict, conflicts
-from kgplatform.explore.info import DocumentInfo, GraphSchema, Stats, element_graph, named_documents
+from kgplatform.explore.info import DocumentInfo, Stats, element_graph, named_documents
 from kgplatform.explore.jobs import JobQueue
 from kgplatform.explore.look import Look
 from kgplatform.explore.runs import Turn, call_statistics, check_thread, keep_run, remove_thread, turns_of
@@ -62,7 +61,7 @@ from kgplatform.extract.bound import Mode
 from kgplatform.extract.llm import LlmExtractor
 from kgplatform.extract.local import LocalExtractor
 from kgplatform.extract.recorded import RecordedExtractor
-from kgplatform.extract.schema import Schema, load_schema, shipped_schemas
+from kgplatform.extract.schema import GraphSchema, Schema, load_schema, shipped_schemas
 from kgplatform.ingest.compare import describe, holds
 from kgplatform.ingest.estimate import Estimate, estimate
 from kgplatform.ingest.facts_pass import lacks_facts
@@ -96,7 +95,8 @@ from kgplatform.readers.readers import READERS, find, options_for, stages_by_rea
 from kgplatform.readers.relevance import judged, judged_answer
 from kgplatform.readers.run import CONTEXT, Calls, Hear, Run, SchemaTypes, Tell, evidence_of_failure, listened
 from kgplatform.readers.thread import FAILED, Exchange, stand_alone
-from kgplatform.records import SILENT, Answer, Progress, SearchResult, Step, Table, Usage
+from kgplatform.records import SILENT, Answer, Conflict, Progress, SearchResult, Step, Table, Usage
+from kgplatform.search.conflicts import Single, conflicts, disputes
 from kgplatform.search.evidence import Evidence
 from kgplatform.search.live_schema import live_schema, shown_schema
 from kgplatform.search.question import asked
@@ -203,12 +203,17 @@ def _verified(answer: Answer, run: Run) -> Answer:
         return replace(answer, note=note, usage=answer.usage + calls.usage)
 
 
+def _single(store: Store) -> Single:
+    known = GraphSchema.of(state_meanwhile(store))
+    return known.schema.single if known else ((), ())
+
+
 def _store_at(store: Store, as_of: str | None) -> Store:
     """``store``, whose reads leave out what is said of other times than ``as_of``. Raises ``InputError``."""
     if as_of is None:
         return store
     try:
-        return store.at(period(as_of))
+        return store.at(period(as_of), _single(store))
     except ValueError as error:
         said = f'The time must be a year, month or day such as "2019", "2019-06" or "2019-06-30", not "{as_of:.50}".'
         raise InputError(said, "as_of") from error
@@ -555,7 +560,8 @@ class KnowledgeGraph:
             answer = find(name).answer(question, run, chosen)
             answer = _verified(answer, run) if verify else answer
         answer = judged_answer(answer, self.embedder.name)
-        answer = replace(answer, evidence=replace(answer.evidence, as_of=as_of))
+        disputed = disputes(_store_at(self.store, as_of), _single(self.store), answer.citations)
+        answer = replace(answer, evidence=replace(answer.evidence, as_of=as_of), disputes=disputed)
         return keep_run(self.store, answer, self.model_name, time.perf_counter() - started) if keep else answer
 
     @contextmanager
@@ -624,7 +630,7 @@ class KnowledgeGraph:
             def types() -> SchemaTypes | None:  # of the schema with what was added to it, as readers know them
                 if (found := graph.schema()) is None:
                     return None
-                grown = found.schema.with_expansions(found.expansions)
+                grown = found.grown
                 kinds = (grown.entities, grown.relations, grown.attributes)
                 return SchemaTypes(grown.prompt_text(), *(tuple(each.name for each in kind) for kind in kinds))
 
@@ -744,8 +750,7 @@ class KnowledgeGraph:
 
     def conflicts(self, limit: int = 100) -> tuple[Conflict, ...]:
         """Pairs of facts that differ in what has one value at a time, as the graph's schema says (``single``)."""
-        known = self.schema()
-        return conflicts(self.store, known.schema, limit) if known else ()
+        return conflicts(self.store, _single(self.store), limit)
 
     def schema(self) -> GraphSchema | None:
         """The schema of the last ingest with its expansions; None before the first."""

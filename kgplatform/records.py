@@ -363,6 +363,19 @@ class FoundFact(Shown):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
+class Conflict(Shown):
+    """Two ``facts`` that differ in what ``subject``, the entity ``id``, has one of at a time: the relation or attribute
+    ``name``. Each has the places that state it. ``since``: the day on which the second took the place of the first;
+    "" where both are said of one time."""
+
+    id: str
+    subject: str
+    name: str
+    facts: tuple[FoundFact, FoundFact]
+    since: str = ""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class FoundPath(Shown):
     """A walk over facts: ``facts[i]`` joins the entities ``names[i]`` and ``names[i + 1]``, in either direction.
 
@@ -509,7 +522,7 @@ class Answer(Shown):
     ``run`` is the id of the ``Run`` node that keeps it in the graph, None if it is not kept. ``counts``: how often
     something happened, for readers that count (function calls, replies that could not be used). ``statements``: those
     of the text, with what each rests on. ``sufficient``: whether the model said that what it read has the answer; None
-    where it was not asked.
+    where it was not asked. ``disputes``: what other passages say of what the citations state, first the cited fact.
     """
 
     question: str
@@ -524,9 +537,19 @@ class Answer(Shown):
     counts: dict[str, int] = field(default_factory=dict)
     statements: tuple[Statement, ...] = ()
     sufficient: bool | None = None
+    disputes: tuple[Conflict, ...] = ()
 
     def __str__(self) -> str:
         return self.note if self.text is None else self.text
+
+    @property
+    def other_sides(self) -> tuple[str, ...]:
+        """What other passages say of what the citations state, in words."""
+        return tuple(
+            f"{f'Since {each.since}, another' if each.since else 'Another'} passage says: “{each.facts[1].timed}” "
+            f"({each.facts[1].citations[0].title})"
+            for each in self.disputes
+        )
 
     def _repr_html_(self) -> str:
         """The answer with what it cites and its marks; where no model wrote one, the evidence."""
@@ -545,7 +568,8 @@ class Answer(Shown):
         columns = ("", "Document", "Location", "Characters", "Cited")
         cited = html_table(columns, places, len(self.citations)) if self.citations else ""
         marks = "".join(html_text(f"“{each.text}”: {mark}") for each in self.statements for mark in each.marks)
-        return html_text(self.text) + marks + cited + html_text(self.note)
+        sides = "".join(map(html_text, self.other_sides))
+        return html_text(self.text) + marks + cited + sides + html_text(self.note)
 
 
 class TableRow(list[Any]):

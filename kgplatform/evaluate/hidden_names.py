@@ -218,7 +218,7 @@ def graph_names(graph: KnowledgeGraph) -> SourceNames:
     found = graph.schema()
     if found is None:
         raise InputError("The graph is empty. Run `kgplatform ingest FOLDER` first.")
-    schema = found.schema.with_expansions(found.expansions)
+    schema = found.grown
     labels = {(entity.name if (entity := schema.entity(each)) else each): each.upper() for each in TYPES}
     person = next(iter(labels))
     candidates: list[Candidate] = []

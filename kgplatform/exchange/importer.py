@@ -51,8 +51,7 @@ from kgplatform.exchange.elements import (
     read_lines,
     type_of,
 )
-from kgplatform.explore.info import GraphSchema
-from kgplatform.extract.schema import reserved
+from kgplatform.extract.schema import GraphSchema, reserved
 from kgplatform.ingest.bulk import NODES, RELATIONSHIPS
 from kgplatform.ingest.corrections import correction_of, is_kept_form, mark_all
 from kgplatform.ingest.graph_state import (
@@ -280,7 +279,7 @@ def _finish(
         return ()
     # A part of a graph, or half of an ingest. Of a part the schema has grown less.
     if (known := GraphSchema.of(graph.properties)) is not None:
-        fill_in(store, known.schema, known.schema.with_expansions(known.expansions))
+        fill_in(store, known.schema, known.grown)
     return tuple(settle(store, embedder(), settings, progress).all_notes())
 
 

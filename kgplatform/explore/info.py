@@ -6,7 +6,6 @@ are those of ``kgplatform.records``. The fields are the names of the HTTP interf
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +14,6 @@ from urllib.parse import quote
 
 from kgplatform.errors import InputError
 from kgplatform.explore.runs import CallStatistics
-from kgplatform.extract.schema import Expansion, Schema
 from kgplatform.neo4j.filters import Where
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import MetadataValue, Statement, metadata_name, metadata_of, with_location
@@ -66,31 +64,6 @@ class MetadataName:
     def of(cls, row: Row) -> MetadataName:
         """From a row of ``graph/metadata``."""
         return cls(metadata_name(row["name"]), tuple(map(tuple, row["values"])), row["distinct"])
-
-
-@dataclass(frozen=True, slots=True)
-class GraphSchema:
-    """The schema of the last ingest, as it was given, and what was added to it since.
-
-    ``chosen``: the schema that the next ingest uses, where that is another one.
-    """
-
-    schema: Schema
-    expansions: tuple[Expansion, ...]
-    chosen: Schema | None = None
-
-    @classmethod
-    def of(cls, state: Mapping[str, str]) -> GraphSchema | None:
-        """What the graph's ``state`` has of it; None before the first ingest."""
-        if "schema" not in state:
-            return None
-        expansions = tuple(Expansion(**expansion) for expansion in json.loads(state.get("expansions", "[]")))
-        chosen = json.loads(state["schemaChosen"]) if state.get("schemaChosen") else None
-        return cls(Schema.from_dict(json.loads(state["schema"])), expansions, chosen and Schema.from_dict(chosen))
-
-    def to_dict(self) -> dict[str, Any]:
-        """``schema`` and ``expansions``, as interfaces show them."""
-        return {"schema": self.schema.to_dict(), "expansions": self.expansions}
 
 
 @dataclass(frozen=True, slots=True)

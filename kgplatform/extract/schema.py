@@ -163,6 +163,14 @@ class Schema:
         found = self.relation(predicate)
         return relationship_for(found.name) if found else RELATED_TO
 
+    @property
+    def single(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The names of the relations, and of the attributes, of which a subject has one at a time."""
+        relations, attributes = (
+            (each.name for each in kind if each.single) for kind in (self.relations, self.attributes)
+        )
+        return tuple(relations), tuple(attributes)
+
     def with_expansions(self, expansions: Iterable[Expansion]) -> Schema:
         """This schema with the added types at its end; those that it has already are left out. Only names are taken
         over: an example is a document's text, and the schema goes into every later prompt."""
@@ -200,6 +208,36 @@ class Schema:
 
     def _has(self, kind: TypeKind, name: str) -> bool:
         return type_key(name) in self._indexes[("entity", "relation", "attribute").index(kind)]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSchema:
+    """The schema of a graph's last ingest, as it was given, and what was added to it since.
+
+    ``chosen``: the schema that the next ingest uses, where that is another one.
+    """
+
+    schema: Schema
+    expansions: tuple[Expansion, ...]
+    chosen: Schema | None = None
+
+    @classmethod
+    def of(cls, state: Mapping[str, str]) -> GraphSchema | None:
+        """What the graph's ``state`` has of it; None before the first ingest."""
+        if "schema" not in state:
+            return None
+        expansions = tuple(Expansion(**expansion) for expansion in json.loads(state.get("expansions", "[]")))
+        chosen = json.loads(state["schemaChosen"]) if state.get("schemaChosen") else None
+        return cls(Schema.from_dict(json.loads(state["schema"])), expansions, chosen and Schema.from_dict(chosen))
+
+    @property
+    def grown(self) -> Schema:
+        """The schema with what was added."""
+        return self.schema.with_expansions(self.expansions)
+
+    def to_dict(self) -> dict[str, Any]:
+        """``schema`` and ``expansions``, as interfaces show them."""
+        return {"schema": self.schema.to_dict(), "expansions": self.expansions}
 
 
 def load_schema(name_or_path: str | Path) -> Schema:

@@ -20,7 +20,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from kgplatform.errors import InputError
-from kgplatform.extract.schema import Expansion, Schema
+from kgplatform.extract.schema import GraphSchema, Schema
 from kgplatform.ingest.graph_state import graph_state
 from kgplatform.ingest.write import Rows, Statement, has_usable_names, ids_of, ordered, statements_of, time_of
 from kgplatform.neo4j.store import Row, Store
@@ -167,11 +167,8 @@ class _Shown:
 
 def grown_schema(store: Store) -> Schema | None:
     """The schema of the graph with what it has grown by; None before the first ingest."""
-    state = graph_state(store)
-    if "schema" not in state:
-        return None
-    added = (Expansion(**each) for each in json.loads(state.get("expansions", "[]")))
-    return Schema.from_dict(json.loads(state["schema"])).with_expansions(added)
+    known = GraphSchema.of(graph_state(store))
+    return known.grown if known else None
 
 
 @dataclass(frozen=True, slots=True)

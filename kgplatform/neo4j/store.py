@@ -173,6 +173,8 @@ class Store(contextlib.AbstractContextManager["Store"]):
         """What each write of this store begins with, where it is a pass's (``fenced``)."""
         self.as_of = ANY_TIME
         """The days whose facts its reads find (``at``)."""
+        self.single: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+        """The relations, and the attributes, of which a subject has one value at a time, where it is at some days."""
         self._threads = ThreadPoolExecutor(_THREADS, "searching")
         self._closed = Event()
         try:
@@ -216,10 +218,11 @@ class Store(contextlib.AbstractContextManager["Store"]):
         view.fence = fence
         return view
 
-    def at(self, days: tuple[str, str]) -> Store:
-        """This store, whose reads leave out facts of other times than ``days``, the first and that after the last."""
+    def at(self, days: tuple[str, str], single: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())) -> Store:
+        """This store, whose reads leave out facts of other times than ``days``, the first and that after the last; and
+        those of ``single`` relations and attributes that another fact had ended."""
         view = self.within(self.stop)
-        view.as_of = days
+        view.as_of, view.single = days, single
         return view
 
     def recording(self) -> Store:

@@ -15,6 +15,7 @@ from kgplatform.errors import Code, coded
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundCommunity, QueryRun
+from kgplatform.search.conflicts import over
 from kgplatform.search.question import Question
 
 _PAGE = 100
@@ -98,9 +99,11 @@ def read_groups(
         page = {group.community.id: group for group in kept[start : start + _PAGE]}
         bounds = {"most": _ALL if facts is None else facts, "members": _MEMBERS}
         said = {row["id"]: row for row in store.read("search/community_facts", ids=list(page), **bounds)}
+        gone = over(store, {fact["id"] for row in said.values() for fact in row["facts"]})
         for id_, group in page.items():
             if id_ in said:
                 told, left_out = said[id_]["facts"], said[id_]["total"] - len(said[id_]["facts"])
+                told = [fact for fact in told if fact["id"] not in gone]
                 members = tuple(said[id_]["members"])
                 found.append(replace(group, facts=_facts(told), facts_left_out=left_out, members=members))
         same |= {fact["id"]: fact["sameAs"] for row in said.values() for fact in row["facts"] if fact["sameAs"]}

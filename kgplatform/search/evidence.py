@@ -20,6 +20,7 @@ from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import ANY_TIME, Row, Store
 from kgplatform.records import FoundFact, FoundPassage, QueryRun, SearchResult
 from kgplatform.search.communities import Groups, read_groups
+from kgplatform.search.conflicts import over
 from kgplatform.search.found import facts_by_id, passages_by_id, traced_read, unscored
 from kgplatform.search.pages import Pages
 from kgplatform.search.question import Question
@@ -110,6 +111,7 @@ class Nodes:
     """
 
     def __init__(self, store: Store, question: Question, documents: Sequence[str] | None = None) -> None:
+        self._store = store
         self._read = partial(traced_read, store)
         self._question = question
         self._vector = question.vector
@@ -162,6 +164,7 @@ class Nodes:
         """What the passages state of the node ``name``; of more than ``passages``, those nearest to the question."""
         chosen = {"documents": self._documents, "count": passages}
         rows, queries = self._read("search/node_facts", node=name, vector=self._vector, **chosen)
+        gone = over(self._store, {fact for row in rows for fact, *_ in row["stated"]})
         first: Row = rows[0] if rows else {"elements": [], "passages": 0, "facts": 0}
         groups = tuple(
             Stated(
@@ -169,6 +172,7 @@ class Nodes:
                 tuple(
                     (id_, with_time(text, [shown_days(*days)]), start, end)
                     for id_, text, start, end, *days in row["stated"]
+                    if id_ not in gone
                 ),
                 row["nearness"],
             )

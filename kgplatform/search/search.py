@@ -16,6 +16,7 @@ from kgplatform.errors import InputError
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundCommunity, FoundFact, FoundPassage, FoundPath, SearchResult
+from kgplatform.search.conflicts import over
 from kgplatform.search.found import (
     SPARE,
     Found,
@@ -89,10 +90,18 @@ def search(
     else:
         found = all_routes(store, asked, without) if route == "all" else ROUTES[route](store, asked, top_k)
     missing = found.missing if route in ("all", "bm25") else held_terms(store, asked).missing
-    found = keep_types(store, replace(found, vector=asked.vector), types)
+    found = keep_types(store, _still_so(store, replace(found, vector=asked.vector)), types)
     passages, facts, paths = look_up(store, found, top_k)
     seconds = round(time.perf_counter() - started, 4)
     return SearchResult(asked.text, passages, facts, seconds, paths, tuple(found.communities), missing=missing)
+
+
+def _still_so(store: Store, found: Found) -> Found:
+    gone = over(store, {*found.facts, *(fact for path in found.paths for fact in path.facts)})
+    if not gone:
+        return found
+    facts = {fact: score for fact, score in found.facts.items() if fact not in gone}
+    return replace(found, facts=facts, paths=[path for path in found.paths if gone.isdisjoint(path.facts)])
 
 
 def keep_types(store: Store, found: Found, types: Sequence[str]) -> Found:

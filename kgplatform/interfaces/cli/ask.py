@@ -232,6 +232,7 @@ def chat(
     where: Where = None,
     documents: Documents = None,
     folders: Folders = None,
+    as_of: AsOf = None,
     verify: Verify = False,
     list_: Annotated[bool, typer.Option("--list", help="List the threads and exit.")] = False,
     remove: Annotated[str | None, typer.Option("--remove", metavar="ID", help="Remove this thread.")] = None,
@@ -257,7 +258,7 @@ def chat(
     with connect_to(home, token_budget=token_budget) as graph:
         opened = graph.chat(thread)
         only = alternatives(where, documents, folders)
-        ask = partial(opened.ask, reader=reader, options=options, where=only, verify=verify)
+        ask = partial(opened.ask, reader=reader, options=options, where=only, as_of=as_of, verify=verify)
         failed = _talk(graph, opened, ask, as_json)
     if failed and not sys.stdin.isatty():  # a person has read it, a script has not
         raise typer.Exit(1)

@@ -281,7 +281,7 @@ async def schema_figures(request: Request, parts: Looked) -> Response:
 
     def look(graph: KnowledgeGraph) -> object:
         known = graph.schema()
-        grown = known and known.schema.with_expansions(known.expansions)
+        grown = known and known.grown
         following = known and (known.chosen or grown)
         return {
             "types": [{"name": name, "count": count} for name, count in graph.look.types().items()],

@@ -1,8 +1,8 @@
 """OpenAI's chat protocol over the graph: ``/v1/models`` and ``/v1/chat/completions``, so that any chat client asks it.
 
 Each reader is a model. The last message of the user is the question, those before it are what it may refer to; other
-roles are instructions for a model, and are left out; ``where`` is kgplatform's own. Citations are annotations of their
-numbers in the answer, and numbered lines below it. Nothing is kept in the graph.
+roles are instructions for a model, and are left out; ``where`` and ``as_of`` are kgplatform's own. Citations are
+annotations of their numbers in the answer, and numbered lines below it. Nothing is kept in the graph.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sse_starlette import ServerSentEvent
 
 from kgplatform.client import KnowledgeGraph, follow_up
 from kgplatform.errors import InputError
-from kgplatform.interfaces.http.ask import Where, answer_events, stream
+from kgplatform.interfaces.http.ask import AsOf, Where, answer_events, stream
 from kgplatform.interfaces.http.failures import errors
 from kgplatform.interfaces.http.parts import Served, refuse_half_pairs
 from kgplatform.readers.readers import READERS, find
@@ -80,6 +80,7 @@ class Completion(BaseModel):
     stream: bool = False
     stream_options: StreamOptions | None = None
     where: Where = {}
+    as_of: AsOf = None
 
 
 @router.get("/models", summary="The readers, as models")
@@ -108,7 +109,7 @@ async def complete(body: Completion, request: Request, parts: Served) -> Respons
 
     def answer(graph: KnowledgeGraph, on_step: Tell | None = None, on_text: Hear | None = None) -> dict[str, Any]:
         alone, whole = follow_up(graph, question, earlier, on_step)
-        made = whole(graph.ask(alone, reader, where=body.where, on_step=on_step, on_text=on_text))
+        made = whole(graph.ask(alone, reader, where=body.where, as_of=body.as_of, on_step=on_step, on_text=on_text))
         content, annotations = _content(made)
         usage = {"prompt_tokens": made.usage.input_tokens, "completion_tokens": made.usage.output_tokens}
         message = {"role": "assistant", "content": content, "refusal": None, "annotations": annotations}
@@ -179,5 +180,5 @@ def _content(answer: Answer) -> tuple[str, list[dict[str, Any]]]:
         if 0 < (number := int(mark[1])) <= len(answer.citations)
         for cited in [answer.citations[number - 1]]
     ]
-    notes = f"\n\n{answer.note}" if answer.note else ""
-    return answer.text + notes + (_SOURCES + "\n".join(lines) if lines else ""), annotations
+    told = "\n\n".join(filter(None, [answer.text, answer.note, *answer.other_sides]))
+    return told + (_SOURCES + "\n".join(lines) if lines else ""), annotations

@@ -136,6 +136,7 @@ class AnswerResult(Result):
         "not asked)"
     )
     sufficient: bool | None = Field(description="Whether the model said that what it read has the answer.")
+    disputes: list[str] = Field(description="What other passages say, in conflict with what is cited, or since then.")
     passages: Objects = Field(description="The evidence, best first; only if there is no answer.")
 
 
@@ -295,7 +296,7 @@ class ReadingTools:
             passages = answer.evidence.passages if answer.text is None else ()
             said = _fields(answer, "question", "reader") | {"answer": answer.text}
             said |= _fields(answer, "citations", "statements", "sufficient") | {"passages": passages}
-            return said | _fields(answer, "note", "usage")
+            return said | {"disputes": list(answer.other_sides)} | _fields(answer, "note", "usage")
 
         return await self._answer(ask)
 

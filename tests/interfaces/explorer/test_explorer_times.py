@@ -103,17 +103,21 @@ def test_an_answer_says_what_another_passage_says(works: KnowledgeGraph, empty_e
     cited = plain(led.facts[0].citations[0])
     answer = {"text": "Tobias Crane [1].", "question": "", "note": "", "citations": [cited], "statements": []}
     page.goto(empty_explorer)
-    for disputes, count in (([plain(led)], 1), ([], 0), (None, 0)):
+    later = {**plain(led), "since": "1860-01-01"}
+    answers = page.get_by_role("article", name="Answer")
+    sides = (([], None), (None, None), ([later], "Since 1860-01-01, another"), ([plain(led)], "Another"))
+    for number, (disputes, said) in enumerate(sides, start=1):
         answer_with(page, {**answer, "sufficient": True, "disputes": disputes})
         put(page, "Who led it in 1861?")
-        last = page.get_by_role("article", name="Answer").last
-        expect(last.get_by_text("Another passage says:")).to_have_count(count)
+        expect(answers).to_have_count(number)
+        told = [f"{said} passage says: {led.facts[1].text}"] if said else []
+        expect(answers.last.get_by_text("passage says:")).to_have_text(told)
         page.unroute("**/api/ask")
-        if disputes:
-            expect(last.locator(".disputes mark")).to_contain_text("Rolf Dahl")
+        if said == "Another":
+            expect(answers.last.locator(".disputes mark")).to_contain_text("Rolf Dahl")
             assert faults_on(page) == []
             for at, name in enumerate(("Rolf Dahl", "Tobias Crane")):
-                last.locator(".disputes .place").nth(at).click()
+                answers.last.locator(".disputes .place").nth(at).click()
                 expect(page.locator(".document-text mark")).to_contain_text(name)
 
 

@@ -27,9 +27,8 @@ from kgplatform.text import counted, duration, listed
 
 if TYPE_CHECKING:
     from kgplatform.errors import ModelError
-    from kgplatform.explore.conflicts import Conflict
     from kgplatform.explore.runs import ThreadInfo, Turn
-    from kgplatform.records import Answer, Citation, FoundPassage, SearchResult
+    from kgplatform.records import Answer, Citation, Conflict, FoundPassage, SearchResult
 
 _INDENT = "     "
 _WIDTH = 100_000
@@ -123,6 +122,8 @@ def show_answer(answer: Answer, out: Console | None = None) -> None:
         out.print(safe(answer.note))
         return
     _show_cited(out, answer.text, answer)
+    for side in answer.other_sides:
+        out.print(safe(side))
     if not answer.citations and OWN_KNOWLEDGE not in answer.note:
         show_first(out, "What was read", answer.evidence.passages)
 

@@ -22,8 +22,9 @@ from kgplatform.text import clipped, counted, duration, listed
 
 if TYPE_CHECKING:
     from kgplatform import Estimate, IngestReport
-    from kgplatform.explore.info import DocumentInfo, GraphSchema, Stats
+    from kgplatform.explore.info import DocumentInfo, Stats
     from kgplatform.explore.runs import CallStatistics
+    from kgplatform.extract.schema import GraphSchema
     from kgplatform.gist.options import GistReport
     from kgplatform.records import GoneFile, SkippedFile, Table, Usage
     from kgplatform.tree.build_tree import TreeReport

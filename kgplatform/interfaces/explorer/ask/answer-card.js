@@ -45,7 +45,7 @@ function figures(answer, seconds) {
 function withSources({ text, citations, statements = [], disputes }) {
   const marks = statements.flatMap((statement) => marksOf(statement).map(({ words }) => `“${statement.text}”: ${words}`));
   const sources = citations.flatMap((citation, at) => (citation ? [`[${at + 1}] ${named(citation.title)}${citation.location ? `, ${citation.location}` : ""}: ${citation.document}${citation.text ? `\n    ${citation.text}` : ""}`] : []));
-  const others = (disputes ?? []).map(({ facts: [, { text: said, citations: [at] }] }) => `Another passage says: ${said} (${named(at?.title)}: ${at?.document})`);
+  const others = (disputes ?? []).map(({ facts: [, { text: said, citations: [at] }], since }) => `${anotherSays(since)} ${said} (${named(at?.title)}: ${at?.document})`);
   return [text, marks.join("\n"), sources.join("\n"), others.join("\n")].filter(Boolean).join("\n\n");
 }
 
@@ -99,11 +99,14 @@ function citationList({ citations }, open) {
         citation.text && el("span", { class: "quote", dir: "auto" }, shortened(citation.text, QUOTE)))], () => open(citation), { class: `citation ${handClass(citation.document)}` }))));
 }
 
+/** `since`: the day from which what it says takes the place of what the answer rests on, where it does. */
+const anotherSays = (since) => `${since ? `Since ${since}, another` : "Another"} passage says:`;
+
 /** What other passages say of what the answer rests on, both with their words. */
 function disputeList({ disputes }, open) {
   if (!disputes?.length) return null;
-  return el("section", { class: "disputes", "aria-label": "What other passages say" }, disputes.map(({ facts: [own, other] }) => [
-    el("p", { class: "note" }, icon("warning"), el("span", {}, "Another passage says: ", el("strong", { dir: "auto" }, other.text))),
+  return el("div", { class: "disputes", role: "group", "aria-label": "What other passages say" }, disputes.map(({ facts: [own, other], since }) => [
+    el("p", { class: "note" }, icon("warning"), el("span", {}, `${anotherSays(since)} `, el("strong", { dir: "auto" }, other.text))),
     statedAt(other, open), el("p", { class: "muted" }, "The answer rests on: ", el("span", { dir: "auto" }, own.text)), placesOf(own.citations, open)]));
 }
 

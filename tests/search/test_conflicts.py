@@ -1,5 +1,7 @@
 """Texts that contradict each other: two values of what the schema has one of, at overlapping times."""
 
+import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +10,10 @@ from corpora import put_jsonl
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import SchemaError
-from kgplatform.explore.conflicts import agree
 from kgplatform.extract.schema import Schema, load_schema, schema_of_text
+from kgplatform.prompt import Messages
+from kgplatform.search.conflicts import agree, disputes
+from kgplatform.testing import ScriptedChat
 
 SCHEMA = Schema.from_dict(
     {
@@ -98,3 +102,76 @@ def test_the_schema_says_what_is_single() -> None:
     assert Schema.from_dict(general.to_dict()) == general
     with pytest.raises(SchemaError, match="single must be true or false"):
         schema_of_text("entities: [A]\nrelations: {r: {single: maybe}}")
+
+
+LATER = {
+    "G": said("Acme has been led by Dan Fox since 2010.", ("Acme", "led_by", "Dan Fox")),
+    "H": said("Acme has been led by Eve Gray since May 2015.", ("Acme", "led_by", "Eve Gray")),
+    "I": said("Acme has been led by Dan Fox since 2020.", ("Acme", "led_by", "Dan Fox")),
+    "J": said("Acme is led by Finn Hay.", ("Acme", "led_by", "Finn Hay")),
+    "K": said("Acme is led by Gil Ives.", ("Acme", "led_by", "Gil Ives")),
+}
+"""The first three say since when; those after them do not."""
+
+
+def told(kg: KnowledgeGraph, folder: Path, names: str, **metadata: dict[str, Any]) -> None:
+    rows = put_jsonl(folder / "told.jsonl", [{"document": name, **LATER[name][1]} for name in names])
+    texts = [{"text": LATER[name][0], "title": name, "id": name, **metadata.get(name, {})} for name in names]
+    kg.ingest(texts, recorded=rows, schema=SCHEMA)
+
+
+def led_by(kg: KnowledgeGraph, day: str) -> set[str]:
+    facts = kg.search("Who was Acme led by?", "triple", as_of=day).facts
+    return {fact.text.removeprefix("Acme led by ").rstrip(".") for fact in facts}
+
+
+def others(kg: KnowledgeGraph, title: str) -> set[tuple[str, str]]:
+    """What other documents say of what the document states, and since when."""
+    facts = kg.search("Who was Acme led by?", "triple").facts
+    cited = [place for fact in facts for place in fact.citations if place.title == title]
+    return {(each.facts[1].citations[0].title, each.since) for each in disputes(kg.store, SCHEMA.single, cited)}
+
+
+def test_what_begins_later_ends_what_was_before(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    """And without it, nothing has ended."""
+    told(kg, tmp_path, "GHI")
+    assert kg.conflicts() == ()
+    days = ("2009", "2012", "2015-04", "2015-06", "2018", "2021")
+    assert [led_by(kg, day) for day in days] == [set(), *[{"Dan Fox"}] * 2, *[{"Eve Gray"}] * 2, {"Dan Fox"}]
+    assert others(kg, "H") == {("I", "2020-01-01")}
+    kg.remove(["I"])
+    assert led_by(kg, "2021") == {"Eve Gray"}
+    assert (others(kg, "G"), others(kg, "H")) == ({("H", "2015-05-01")}, set())
+    kg.remove(["H"])
+    assert led_by(kg, "2021") == {"Dan Fox"}
+    assert others(kg, "G") == set()
+
+
+def test_a_newer_version_ends_what_it_says_otherwise(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    """Only where it is said to be one, and both are dated."""
+    dated = {"J": {"date": "2020-03-01"}, "K": {"date": "2022-07-01"}}
+    told(kg, tmp_path, "JK", **dated)
+    assert others(kg, "J") == {("K", "")}
+    assert led_by(kg, "2023") == {"Finn Hay", "Gil Ives"}
+    kg.describe("K", {"replaces": "J"})
+    assert kg.conflicts() == ()
+    assert (others(kg, "J"), others(kg, "K")) == ({("K", "2022-07-01")}, set())
+    assert (led_by(kg, "2021"), led_by(kg, "2023")) == ({"Finn Hay"}, {"Gil Ives"})
+    kg.remove(["K"])
+    assert led_by(kg, "2023") == {"Finn Hay"}
+
+
+def test_an_answer_says_what_another_passage_states(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    told(kg, tmp_path, "HJ")
+
+    def model(messages: Messages) -> str:  # cites the sentence by its number in the prompt
+        number = re.search(r"\[(\d+\.\d+)\] Acme is led by Finn Hay", messages[-1]["content"])
+        assert number
+        said = {"evidence": [number[1]], "answer": f"Acme is led by Finn Hay [{number[1]}].", "sufficient": True}
+        return json.dumps(said)
+
+    chat = ScriptedChat(model)
+    with_model = KnowledgeGraph(kg.store, kg.settings, embedder=kg.embedder, chat=chat)
+    answer = with_model.ask("Who is Acme led by? Finn Hay?")
+    assert [place.title for place in answer.citations] == ["J"]
+    assert answer.other_sides == ("Another passage says: “Acme led by Eve Gray (since 2015-05)” (H)",)
