@@ -20,6 +20,7 @@ RETURN d.id AS id, d.name AS title, d.uri AS uri, d.source AS source, d.characte
          RETURN {
            id: f.id, text: f.text, kind: f.kind, start: at.start, end: at.end, found: at.found, document: d.id,
            title: d.name, passage: c.id, page: c.page, by_hand: d.uri STARTS WITH 'correction:',
+           since: at.since, until: at.until, granularity: at.granularity,
            location: coalesce(c.locations[size([s IN c.locationStarts WHERE s <= at.start]) - 1], c.location),
            sameAs: COLLECT {
              MATCH (c)<-[same:FROM_CHUNK]-(s:Fact {kind: 'atomic'})

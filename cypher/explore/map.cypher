@@ -1,7 +1,8 @@
 // The entities with the most facts, of as many the most often mentioned first, as [id, name, type, facts, community,
 // others, beside]: others are the entities of at least as many facts as the last one that it is joined to as a subject;
 // beside, of one that no relation joins to any, those that the same sentences name. With all communities, as [id, name,
-// parent, depth], and how many entities and relations the graph has. All in one row.
+// parent, depth], and how many entities and relations the graph has. All in one row. Each of others and beside is [id,
+// times]: the [since, until] of each place that states the fact.
 // mode: read
 // param $limit: int: how many entities
 // param $least: int: the fewest facts of an entity
@@ -39,21 +40,27 @@ WITH collect([
        e.id, e.name, e.type, facts,
        head([(e)-[:MEMBER_OF]->(c:Community) | c.id]),
        COLLECT {
-         MATCH (e)<-[:SUBJECT]-(:Fact)-[:OBJECT]->(o:Entity)
+         MATCH (e)<-[:SUBJECT]-(f:Fact)-[:OBJECT]->(o:Entity)
          WHERE COUNT { (o)<-[:SUBJECT|OBJECT|MENTIONS]-() } >= least
            AND (size($relations) = 0
              OR EXISTS {
                MATCH (e)-[r]->(o)
                WHERE type(r) IN $relations
              })
-         RETURN o.id
+         RETURN [o.id, COLLECT {
+           MATCH (f)-[at:FROM_CHUNK]->()
+           RETURN DISTINCT [at.since, at.until]
+         }]
        },
        COLLECT {
-         MATCH (e)<-[:MENTIONS]-(:Fact)-[:MENTIONS]->(o:Entity)
+         MATCH (e)<-[:MENTIONS]-(f:Fact)-[:MENTIONS]->(o:Entity)
          WHERE size($relations) = 0
            AND NOT EXISTS { (e)<-[:SUBJECT]-(:Fact)-[:OBJECT]->(:Entity) }
            AND NOT EXISTS { (e)<-[:OBJECT]-() }
-         RETURN o.id
+         RETURN [o.id, COLLECT {
+           MATCH (f)-[at:FROM_CHUNK]->()
+           RETURN DISTINCT [at.since, at.until]
+         }]
        }
      ]) AS entities
 RETURN entities,

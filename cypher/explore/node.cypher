@@ -51,6 +51,7 @@ RETURN n.id AS id, n.name AS name, labels(n) AS labels, n.type AS type,
          RETURN {
            id: f.id, text: f.text, kind: f.kind, start: at.start, end: at.end, found: at.found, document: d.id,
            title: d.name, passage: c.id, page: c.page, by_hand: d.uri STARTS WITH 'correction:',
+           since: at.since, until: at.until, granularity: at.granularity,
            location: coalesce(c.locations[size([s IN c.locationStarts WHERE s <= at.start]) - 1], c.location),
            sameAs: COLLECT {
              MATCH (c)<-[same:FROM_CHUNK]-(s:Fact {kind: 'atomic'})

@@ -1,6 +1,6 @@
 // What is known of a key element: what relations join it to, its attributes, the sentences about it, what is likely the
 // same thing, and the documents that name it, those that do most first. A place that states a fact is a list: document,
-// title, start, end, location, page, whether somebody added it by hand.
+// title, start, end, location, page, whether somebody added it by hand, since, until, granularity.
 // mode: read
 // param $id: string: the key element's id
 // param $hub: int: how many relationships of a sort are looked at
@@ -23,7 +23,7 @@ RETURN n.id AS id, n.name AS name, labels(n) AS labels, n.type AS type, '' AS te
              RETURN [
                d.id, d.name, at.start, at.end,
                coalesce(c.locations[size([s IN c.locationStarts WHERE s <= at.start]) - 1], c.location), c.page,
-               d.uri STARTS WITH 'correction:'
+               d.uri STARTS WITH 'correction:', at.since, at.until, at.granularity
              ]
              ORDER BY d.key, at.start, d.id
              LIMIT $places
@@ -41,7 +41,7 @@ RETURN n.id AS id, n.name AS name, labels(n) AS labels, n.type AS type, '' AS te
              RETURN [
                d.id, d.name, at.start, at.end,
                coalesce(c.locations[size([s IN c.locationStarts WHERE s <= at.start]) - 1], c.location), c.page,
-               d.uri STARTS WITH 'correction:'
+               d.uri STARTS WITH 'correction:', at.since, at.until, at.granularity
              ]
              ORDER BY d.key, at.start, d.id
              LIMIT $places
@@ -60,7 +60,7 @@ RETURN n.id AS id, n.name AS name, labels(n) AS labels, n.type AS type, '' AS te
              RETURN [
                d.id, d.name, at.start, at.end,
                coalesce(c.locations[size([s IN c.locationStarts WHERE s <= at.start]) - 1], c.location), c.page,
-               d.uri STARTS WITH 'correction:'
+               d.uri STARTS WITH 'correction:', at.since, at.until, at.granularity
              ]
              ORDER BY d.key, at.start, d.id
              LIMIT $places
@@ -70,9 +70,19 @@ RETURN n.id AS id, n.name AS name, labels(n) AS labels, n.type AS type, '' AS te
        } AS sentences,
        COLLECT {
          MATCH (n)-[same:SAME_AS]-(o:KeyElement)
-         WITH o, max(same.score) AS score
+         WITH o, same
+         ORDER BY same.passage IS NULL, same.score DESC
+         WITH o, head(collect(same)) AS same, max(same.score) AS score
          RETURN {
-           score: score,
+           score: score, by: same.by,
+           places: COLLECT {
+             MATCH (c:Chunk {id: same.passage})-[:FROM_DOCUMENT]->(d:Document)
+             RETURN [
+               d.id, d.name, same.start, same.end,
+               coalesce(c.locations[size([s IN c.locationStarts WHERE s <= same.start]) - 1], c.location), c.page,
+               d.uri STARTS WITH 'correction:'
+             ]
+           },
            other: {id: o.id, name: o.name, labels: labels(o), type: o.type, text: '', degree: COUNT { (o)--() }}
          }
          ORDER BY score DESC, o.name, o.id

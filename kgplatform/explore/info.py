@@ -172,7 +172,8 @@ class GraphEdge:
     """A relationship between two nodes that are drawn. ``id`` is the same each time, also in another database.
 
     ``type``: the relationship's type. ``label``: the predicate as the text has it, else the type in readable words.
-    ``fact``: the id of the fact that the edge comes from, if it comes from one.
+    ``fact``: the id of the fact that the edge comes from, if it comes from one; ``times``: when it is so by each place
+    that states it, ``(since, until)``.
     """
 
     id: str
@@ -181,6 +182,7 @@ class GraphEdge:
     type: str
     label: str
     fact: str | None
+    times: tuple[tuple[str | None, str | None], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +199,8 @@ class FactAt:
     """A fact and one place that states it: characters ``[start, end)`` of a document; as many of these as places.
 
     ``document``, ``passage``: ids of nodes. ``title``: the document's. ``location``: what people call it, "page 3".
-    ``by_hand``: somebody added it (``kg.correct.add``).
+    ``by_hand``: somebody added it (``kg.correct.add``). ``since``, ``until``, ``granularity``: those of a
+    ``Citation``.
     """
 
     id: str
@@ -212,6 +215,9 @@ class FactAt:
     page: int | None
     location: str | None
     by_hand: bool
+    since: str | None = None
+    until: str | None = None
+    granularity: str | None = None
 
 
 def facts_once(rows: Sequence[Mapping[str, Any]]) -> list[FactAt]:
@@ -300,7 +306,8 @@ class GraphMap:
     ``sizes``: facts of each. ``communities``: the id of the innermost community of each, None without a tree.
     ``inside``: the place in ``discs`` of the innermost disc of each, -1 if it is in none. ``sources`` and ``targets``:
     places in ``ids``; two entities that relations join come once; ``together`` of these lines stand for no relation but
-    for sentences that name both: such are drawn for entities without a relation. ``total_nodes``,
+    for sentences that name both: such are drawn for entities without a relation. ``times``: of the lines that say a
+    time, the place in ``sources``, and ``(since, until)`` by each place that states one. ``total_nodes``,
     ``total_edges``: entities and relations of the whole graph.
     """
 
@@ -317,6 +324,7 @@ class GraphMap:
     total_edges: int
     discs: tuple[MapDisc, ...] = ()
     together: int = 0
+    times: tuple[tuple[int, tuple[tuple[str | None, str | None], ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -378,7 +378,8 @@ class Look:
         for row in self._store.read("explore/edges", ids=[node.id for node in nodes], most=_MOST_EDGES):
             ends = row["source"], row["target"], row["type"]
             label = row["predicate"] or row["type"].replace("_", " ").lower()
-            edges.append(GraphEdge(node_id("edge", *ends, row["fact"], row["number"]), *ends, label, row["fact"]))
+            id_ = node_id("edge", *ends, row["fact"], row["number"])
+            edges.append(GraphEdge(id_, *ends, label, row["fact"], tuple(map(tuple, row["times"]))))
         return tuple(edges)
 
 

@@ -27,9 +27,10 @@ _FEW = 60
 
 
 def map_of(entities: Sequence[Any], communities: Sequence[Any], nodes: int, relations: int) -> GraphMap:
-    """The map of ``entities``, [id, name, type, facts, community, others, beside], the most connected first.
+    """The map of ``entities``, [id, name, type, facts, community, others, beside], the most connected first; each of
+    others and beside: [id, times].
     ``communities``: [id, name, parent, depth], outer ones first. ``nodes``, ``relations``: of the whole graph."""
-    links, together = _joined(entities)
+    links, together, times = _joined(entities)
     nest = _Nest(links, np.full(len(entities), -1, np.int64))
     nest.add_tree(entities, communities)
     nest.add_groups(np.flatnonzero(nest.inside < 0), -1, [str(entity[1]) for entity in entities])
@@ -53,6 +54,7 @@ def map_of(entities: Sequence[Any], communities: Sequence[Any], nodes: int, rela
         total_nodes=nodes,
         total_edges=relations,
         together=together,
+        times=times,
         discs=tuple(map(MapDisc, nest.ids, nest.names, nest.around)),
     )
 
@@ -82,17 +84,27 @@ class _Links:
         return sorted(np.split(order, np.cumsum(np.bincount(found))[:-1]), key=lambda part: int(part[0]))
 
 
-def _joined(entities: Sequence[Any]) -> tuple[_Links, int]:
+def _joined(entities: Sequence[Any]) -> tuple[_Links, int, tuple[Any, ...]]:
     """Which entities are joined, and how many facts do so, or sentences that name both where no fact joins one of them;
-    the most often joined where there are too many. And how many are joined by sentences alone."""
+    the most often joined where there are too many. How many are joined by sentences alone; and the times of lines."""
     rows = {each[0]: row for row, each in enumerate(entities)}
-    found = [(row, rows[other]) for row, each in enumerate(entities) for other in (*each[5], *each[6]) if other in rows]
-    named = {(row, rows[other]) for row, each in enumerate(entities) for other in each[6] if other in rows}
-    ends = np.sort(np.array(found, np.int64).reshape(-1, 2), axis=1)
+    found = [
+        (row, rows[other], times)
+        for row, each in enumerate(entities)
+        for other, times in (*each[5], *each[6])
+        if other in rows
+    ]
+    named = {(row, rows[other]) for row, each in enumerate(entities) for other, _ in each[6] if other in rows}
+    ends = np.sort(np.array([each[:2] for each in found], np.int64).reshape(-1, 2), axis=1)
     pairs, counts = np.unique(ends[ends[:, 0] != ends[:, 1]], axis=0, return_counts=True)
     best = np.sort(np.argsort(-counts, kind="stable")[: _EDGES * len(entities)])
     together = sum((one, two) in named or (two, one) in named for one, two in pairs[best].tolist())
-    return _Links(pairs[best], counts[best].astype(np.float64)), together
+    said: dict[tuple[int, int], set[tuple[str | None, str | None]]] = defaultdict(set)
+    for one, two, times in found:
+        said[min(one, two), max(one, two)].update(map(tuple, times))
+    lines = enumerate(said[one, two] for one, two in pairs[best].tolist())
+    timed = tuple((at, tuple(sorted(each, key=str))) for at, each in lines if any(map(any, each)))
+    return _Links(pairs[best], counts[best].astype(np.float64)), together, timed
 
 
 @dataclass(slots=True)

@@ -21,7 +21,8 @@ from kgplatform.text import clipped, normalise_name
 @dataclass(frozen=True, slots=True)
 class StatedAt:
     """Characters ``[start, end)`` of a document (its id) that state a fact. ``location``: what people call
-    the place, "page 3". ``by_hand``: somebody added it (``kg.correct.add``)."""
+    the place, "page 3". ``by_hand``: somebody added it (``kg.correct.add``). ``since``, ``until``, ``granularity``:
+    those of a ``Citation``."""
 
     document: str
     title: str
@@ -29,6 +30,9 @@ class StatedAt:
     end: int
     location: str | None
     by_hand: bool
+    since: str | None = None
+    until: str | None = None
+    granularity: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +77,13 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """Likely the same thing, by ``score`` (0 to 1)."""
+    """Likely the same thing, by ``score`` (0 to 1). ``by``: why, as ``SAME_AS`` has it; ``places``: what says so, if a
+    passage does."""
 
     node: GraphNode
     score: float
+    by: str
+    places: tuple[StatedAt, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +129,10 @@ def profile_of(row: Row, node: Callable[[Row], GraphNode]) -> Profile:
         relations=relations,
         attributes=tuple(attributes),
         sentences=tuple(each for each in sentences if each.fact not in said),
-        alike=tuple(Alike(node(each["other"]), float(each["score"] or 0)) for each in row["alike"]),
+        alike=tuple(
+            Alike(node(each["other"]), float(each["score"] or 0), each["by"] or "name", _places(each["places"]))
+            for each in row["alike"]
+        ),
         documents=tuple(SourceOf(**each) for each in row["documents"]),
         communities=tuple(map(node, row["around"])),
     )
@@ -176,9 +186,9 @@ def _sentence(sentences: Sequence[Sentence], places: Sequence[StatedAt], word: s
 
 def _places(rows: Iterable[Sequence[Any]]) -> tuple[StatedAt, ...]:
     found = []
-    for document, title, start, end, label, page, by_hand in rows:
+    for document, title, start, end, label, page, by_hand, *time in rows:
         location = with_location({"location": label, "page": page})["location"]
-        found.append(StatedAt(document, title, start, end, location, by_hand))
+        found.append(StatedAt(document, title, start, end, location, by_hand, *time))
     return tuple(found)
 
 

@@ -18,9 +18,9 @@ Entities = list[list[Any]]
 def entities(count: int, pairs: set[tuple[int, int]], communities: list[str | None] | None = None) -> Entities:
     """As ``cypher/explore/map.cypher`` gives them."""
     facts = Counter(end for pair in pairs for end in set(pair))
-    others: dict[int, list[str]] = defaultdict(list)
+    others: dict[int, list[list[Any]]] = defaultdict(list)
     for subject, other in pairs:
-        others[subject].append(f"e{other}")
+        others[subject].append([f"e{other}", [["1842-01-01" if subject % 2 else None, None]]])
     inside = communities or [None] * count
     return [[f"e{n}", f"E {n}", "Person", facts[n], inside[n], others[n], []] for n in range(count)]
 
@@ -52,6 +52,9 @@ def test_any_graph_has_its_discs(count: int, data: st.DataObject) -> None:
     drawn = map_of(given_, tree, count, len(pairs))
     assert {frozenset(pair) for pair in zip(drawn.sources, drawn.targets, strict=True)} == {
         frozenset(pair) for pair in pairs if pair[0] != pair[1]
+    }
+    assert {frozenset((drawn.sources[at], drawn.targets[at])) for at, _ in drawn.times} == {
+        frozenset(pair) for pair in pairs if pair[0] != pair[1] and pair[0] % 2
     }
     within = [holders(drawn, row) for row in range(count)]
     assert {disc for those in within for disc in those} == set(range(len(drawn.discs))), "no disc is empty"
@@ -96,7 +99,7 @@ def test_many_communities_side_by_side_are_taken_together() -> None:
 
 
 def test_a_star_of_communities_has_no_parts() -> None:
-    hub = ["e0", "E 0", "Person", 2999, "c0", [f"e{n}" for n in range(1, 3000)], []]
+    hub = ["e0", "E 0", "Person", 2999, "c0", [[f"e{n}", []] for n in range(1, 3000)], []]
     others = [[f"e{n}", f"E {n}", "Person", 1, f"c{1 + n // 3}", [], []] for n in range(1, 3000)]
     drawn = map_of([hub, *others], [[f"c{n}", f"C {n}", None, 0] for n in range(1002)], 3000, 2999)
     assert len(drawn.discs) == 1001, "and the community without entities is left out"

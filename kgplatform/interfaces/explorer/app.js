@@ -19,6 +19,7 @@ const VIEWS = {
   cypher: { name: "Cypher", load: () => import("./ask/cypher-view.js") },
   models: { name: "Models", load: () => import("./ask/models-view.js") },
   corrections: { under: "graph", load: () => import("./graph/corrections-view.js") },
+  conflicts: { under: "graph", load: () => import("./graph/conflicts-view.js") },
   http: { load: () => import("./http-view.js") }, // where /docs leads; without a name it is not among the links
 };
 const NAMED = Object.keys(VIEWS).filter((id) => VIEWS[id].name);
@@ -68,7 +69,7 @@ async function follow({ view, parameters }) {
   }
   document.body.classList.toggle("wide", Boolean(current.wide) && !parameters.doc);
   // Where only the stage is to show something else, the view stays as it is.
-  const { doc, at, node, ...own } = parameters;
+  const { doc, at, node, time, ...own } = parameters;
   const wanted = routeTo(view, own);
   if (wanted !== shownFor) {
     shownFor = wanted;

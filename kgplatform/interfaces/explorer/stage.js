@@ -89,7 +89,8 @@ export class Stage {
   }
 
   /** Bring the stage to what the address says. */
-  follow({ doc, at, node }) {
+  follow({ doc, at, node, time }) {
+    this.graph.standIn(time ?? null);
     const key = doc ? keyOf(doc, at) : null;
     if (doc && this.opened !== key) {
       this.opened = key;
@@ -111,6 +112,7 @@ export class Stage {
 
   /** What was corrected is shown as it is: `now(id)`: what a node has become, null where it is gone. */
   async #corrected(now) {
+    this.document.refresh();
     await this.graph.redraw(now).catch(() => {}); // the banner says what is the matter
     const { page, node } = currentRoute().parameters;
     const next = { page: page && now(page), node: node && now(node) };

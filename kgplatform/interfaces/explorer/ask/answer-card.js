@@ -1,9 +1,10 @@
 // An answer: its words, with numbers that open the documents where they say so, and what it cost.
 
-import { about, get, titleOf } from "../shared/api.js";
+import { about, titleOf } from "../shared/api.js";
 import { button, copyButton, el, fill, freshId, icon, set } from "../shared/dom.js";
 import { duration, fileOf, handClass, named, shortened, spent, spentIn, stepName } from "../shared/format.js";
 import { markdown } from "../shared/markdown.js";
+import { inPassage, placesOf, statedAt } from "../shared/passages.js";
 import { routeTo } from "../shared/router.js";
 
 const QUOTE = 160;
@@ -17,6 +18,7 @@ export function answerCard(answer, { open, seconds = null }) {
     answer.text === null ? withoutModel(answer) : [status(answer), answerText(answer, open)],
     notes(answer),
     citationList(answer, open),
+    disputeList(answer, open),
     el("footer", { class: "muted" }, figures(answer, seconds), el("span", { class: "spacer" }), answer.run ? el("a", { href: routeTo("runs", { run: answer.run }) }, "saved run") : null, answer.text !== null && copyButton(() => withSources(answer), { class: "quiet small" })));
 }
 
@@ -40,10 +42,11 @@ function figures(answer, seconds) {
 }
 
 /** The answer with its marks and what its numbers stand for, as it may be pasted elsewhere. */
-function withSources({ text, citations, statements = [] }) {
+function withSources({ text, citations, statements = [], disputes }) {
   const marks = statements.flatMap((statement) => marksOf(statement).map(({ words }) => `“${statement.text}”: ${words}`));
   const sources = citations.flatMap((citation, at) => (citation ? [`[${at + 1}] ${named(citation.title)}${citation.location ? `, ${citation.location}` : ""}: ${citation.document}${citation.text ? `\n    ${citation.text}` : ""}`] : []));
-  return [text, marks.join("\n"), sources.join("\n")].filter(Boolean).join("\n\n");
+  const others = (disputes ?? []).map(({ facts: [, { text: said, citations: [at] }], since }) => `${anotherSays(since)} ${said} (${named(at?.title)}: ${at?.document})`);
+  return [text, marks.join("\n"), sources.join("\n"), others.join("\n")].filter(Boolean).join("\n\n");
 }
 
 /** What there is to say of a statement beside its citations: { words, isGood }. */
@@ -96,6 +99,17 @@ function citationList({ citations }, open) {
         citation.text && el("span", { class: "quote", dir: "auto" }, shortened(citation.text, QUOTE)))], () => open(citation), { class: `citation ${handClass(citation.document)}` }))));
 }
 
+/** `since`: the day from which what it says takes the place of what the answer rests on, where it does. */
+const anotherSays = (since) => `${since ? `Since ${since}, another` : "Another"} passage says:`;
+
+/** What other passages say of what the answer rests on, both with their words. */
+function disputeList({ disputes }, open) {
+  if (!disputes?.length) return null;
+  return el("div", { class: "disputes", role: "group", "aria-label": "What other passages say" }, disputes.map(({ facts: [own, other], since }) => [
+    el("p", { class: "note" }, icon("warning"), el("span", {}, `${anotherSays(since)} `, el("strong", { dir: "auto" }, other.text))),
+    statedAt(other, open), el("p", { class: "muted" }, "The answer rests on: ", el("span", { dir: "auto" }, own.text)), placesOf(own.citations, open)]));
+}
+
 /** Title, place and file of what is cited: several documents may have the title. */
 const placeOf = ({ title, location, document }) => [el("strong", { dir: "auto" }, named(title)), location ? ` ${location}` : "",
   el("span", { class: "muted", dir: "auto" }, ` ${fileOf(document)}`)];
@@ -135,7 +149,6 @@ export function waitingCard(name, stop) {
 // sentence, marked in the words of its passage.
 
 const PEEKED = 320;
-const AROUND = 160;
 const GAP = 6;
 const LINGER = 150;
 
@@ -176,15 +189,6 @@ async function showAt(button, citation) {
   const passage = await inPassage(citation).catch(() => null); // the sentence is there already
   if (passage) fill(words, passage);
   if (shownFor === button) place(button);
-}
-
-/** The cited words, marked, with those round them. */
-async function inPassage({ document: id, start, end }) {
-  const { text, start: first, end: last, characters } = await get(`api/documents/${encodeURIComponent(id)}?${new URLSearchParams({ start: Math.max(0, start - AROUND), end: end + AROUND })}`);
-  const letters = Array.from(text); // counted as the platform counts them: by code points, not by UTF-16 units
-  const part = (from, to) => letters.slice(Math.max(0, from - first), Math.max(0, to - first)).join("");
-  const [before, after] = [part(first, start), part(end, last)];
-  return [first > 0 ? `…${before.replace(/^\S*/, "")}` : before, el("mark", {}, shortened(part(start, end), PEEKED)), last < characters ? `${after.replace(/\S*$/, "")}…` : after];
 }
 
 /** Below the button, or above it where there is no room. */

@@ -34,6 +34,25 @@ export class DocumentView {
     }
   }
 
+  /** What is open, as it is by now: facts that are stated there may be others. */
+  async refresh() {
+    const { wanted, text } = this;
+    if (!text) return;
+    try {
+      const now = await this.#load(text.id, text.start, text.end);
+      if (this.wanted !== wanted || this.text !== text) return;
+      const { scrollTop } = this.body;
+      const [hadFocus, isOpen] = [this.body.contains(document.activeElement), this.body.querySelector(".document-facts")?.open];
+      this.text = now;
+      this.#draw();
+      if (isOpen) this.body.querySelector(".document-facts")?.setAttribute("open", "");
+      if (hadFocus) this.body.focus({ preventScroll: true });
+      this.body.scrollTop = scrollTop;
+    } catch {
+      if (this.wanted === wanted) this.open(wanted.document, wanted.start, wanted.end); // which says that it is gone
+    }
+  }
+
   #load(document, start, end) {
     return get(`api/documents/${encodeURIComponent(document)}?${new URLSearchParams({ start, end })}`);
   }

@@ -92,7 +92,8 @@ function questions({ node, aliases, documents }, known) {
   const off = el("select", { id: freshId("alias") }, aliases.map((each) => el("option", {}, each)));
   const other = text("Name of the other one");
   const [ticks, ticked] = tickedDocuments(documents);
-  const [predicate, object] = [text("Relation or attribute", {}, [...known.relations, ...known.attributes]), entityField("What it leads to", node.id)];
+  const subject = entityField("What it is about", null, null, node);
+  const [predicate, object] = [text("Relation or attribute", {}, [...known.relations, ...known.attributes]), entityField("What it leads to", null)];
   const objectType = text("Its type", { required: false }, known.entities, "Only where the graph does not know it yet.");
   const value = el("input", { type: "checkbox", id: freshId("value"), on: { change: () => (objectType.element.hidden = value.checked) } });
   const isValue = el("p", { class: "check" }, value, el("label", { for: value.id }, "a value, such as a number or a date"));
@@ -104,7 +105,7 @@ function questions({ node, aliases, documents }, known) {
     alias: { says: "It has one more name", fields: [alias.element], read: () => ({ name: alias.read() }) },
     ...(aliases.length && { "remove-alias": { says: "One of its names is not its own", fields: [field("Name", off)], read: () => ({ name: off.value }) } }),
     ...(documents.length > 1 && { split: { says: "Some documents mean another one", fields: [other.element, ticks], read: () => ({ name: other.read(), documents: ticked() }) } }),
-    add: { says: "A fact is missing", fields: [predicate.element, object.element, isValue, objectType.element], read: () => ({ entity: undefined, subject: node.id, predicate: predicate.read(), object: told(), value: value.checked }) },
+    add: { says: "A fact is missing", fields: [subject.element, predicate.element, object.element, isValue, objectType.element], read: () => ({ entity: undefined, subject: subject.read(), predicate: predicate.read(), object: told(), value: value.checked }) },
   };
 }
 
@@ -117,11 +118,11 @@ function text(label, more = {}, proposals = [], hint = null) {
   return { element, read: () => input.value.trim() };
 }
 
-/** The same for an entity, which is proposed by its name; `read()` gives its id where one was proposed. */
-function entityField(label, but, hint = null) {
+/** The same for an entity, which is proposed by its name; `read()` gives its id where one was proposed. `given`: the one at first. */
+function entityField(label, but, hint = null, given = null) {
   const id = freshId("entity");
-  const [known, options] = [new Map(), el("datalist", { id: `${id}-list` })];
-  const input = el("input", { id, list: options.id, autocomplete: "off", spellcheck: "false", required: true, dir: "auto", on: { input: () => propose() } });
+  const [known, options] = [new Map(given ? [[given.name, given.id]] : []), el("datalist", { id: `${id}-list` })];
+  const input = el("input", { id, list: options.id, autocomplete: "off", spellcheck: "false", required: true, dir: "auto", value: given?.name, on: { input: () => propose() } });
 
   async function propose() {
     const found = (await entities(input.value.trim()).catch(() => [])).filter((each) => each.id !== but);
@@ -174,7 +175,8 @@ function correctionForm(node, asked, first, close) {
 
   what.value = first;
   draw();
-  (first === "merge" ? what : place.querySelector("input")).autofocus = true;
+  const fields = [...place.querySelectorAll("input")];
+  (first === "merge" ? what : (fields.find(({ value }) => !value) ?? fields[0])).autofocus = true;
   return el("form", { class: "entry-form", on: { submit: (event) => (event.preventDefault(), submit()) } },
     field("What is to be corrected", what), place, why.element, problem,
     el("footer", {}, button(null, "Cancel", () => close(), { class: null }), send));

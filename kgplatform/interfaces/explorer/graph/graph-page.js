@@ -19,7 +19,8 @@ export function createView({ stage }) {
   const [filters, ways] = [filterForm(), wayForm()];
   const listed = el("div", { class: "graph-listed" },
     el("div", { class: "section-head" }, el("h1", {}, "Graph"), el("div", { class: "actions" },
-      mayChange() && el("a", { class: "button small", href: routeTo("corrections") }, icon("pen"), "Duplicates and corrections"), button(null, "Whole graph", () => whole()))),
+      mayChange() && el("a", { class: "button small", href: routeTo("corrections") }, icon("pen"), "Duplicates and corrections"),
+      el("a", { class: "button small", href: routeTo("conflicts") }, icon("warning"), "Conflicts"), button(null, "Whole graph", () => whole()))),
     el("p", { class: "muted" }, "Press a node, here or in the picture, to see what is known about it. Press a community's name to go into it."),
     el("div", { class: "graph-choices" }, filters.element, ways.element, sceneList(stage.graph)),
     el("p", { class: "field" }, el("label", { for: filter.id }, "Nodes in the picture"), filter), summary, list);
@@ -135,7 +136,7 @@ function wayForm() {
 
 const KEPT = "kgplatform.scenes";
 const MOST_NODES = 300;
-const PLACES = ["node", "from", "to", ...FILTERS];
+const PLACES = ["node", "time", "from", "to", ...FILTERS];
 
 /** The address of what the picture shows now: filters, a way, or else its nodes; what is hidden; and from where it is seen. */
 function sceneOf(graph) {

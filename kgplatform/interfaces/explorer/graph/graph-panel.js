@@ -2,12 +2,13 @@
 
 import { about, drawing, get, post } from "../shared/api.js";
 import { legendKey, swatch, typeName } from "../shared/colors.js";
-import { announce, el, emptyState, failure, fill, iconButton, linkButton, loading } from "../shared/dom.js";
+import { announce, el, emptyState, failure, fill, iconButton, linkButton, loading, set } from "../shared/dom.js";
 import { findBox } from "../shared/fields.js";
 import { count, counted, named, readable, shortened } from "../shared/format.js";
 import { currentRoute, routeTo, setParameters } from "../shared/router.js";
 import { whereOf } from "./graph-filters.js";
 import { NodeCard } from "./node-card.js";
+import { timeBar } from "./time-bar.js";
 
 const MOST_IDS = 500;
 const WHOLE = 10_000;
@@ -46,6 +47,7 @@ export class GraphPanel {
       pick: (node) => this.goTo(node),
       open: openDocument,
     });
+    this.time = timeBar(() => this.#tellShown());
     this.findBox = findBox((node) => this.goTo(node));
     const tool = (name, symbol, label, does) => iconButton(symbol, label, does, { data: { tool: name } });
     this.tools = el("div", { class: "graph-tools" }, this.findBox, el("div", { class: "tool-row", role: "group", "aria-label": "Picture" },
@@ -53,8 +55,9 @@ export class GraphPanel {
       tool("in", "plus", "Zoom in", () => this.view?.zoomIn()),
       tool("out", "minus", "Zoom out", () => this.view?.zoomOut()),
       tool("fit", "fit", "Fit into view", () => this.view?.fit()),
+      set(tool("time", "clock", "At a time", () => setParameters({ time: this.time.year === null ? new Date().getFullYear() : null }, { replace: true })), { "aria-pressed": "false" }),
       tool("save", "image", "Save as a picture", () => this.#save())));
-    this.element = el("div", { class: "graph-body" }, el("div", { class: "graph-picture" }, this.canvas, this.notice, this.title, this.card.element), this.legend);
+    this.element = el("div", { class: "graph-body" }, el("div", { class: "graph-picture" }, this.canvas, this.notice, this.title, this.card.element), this.time.element, this.legend);
     window.addEventListener("themechange", () => this.view?.setTheme(theme()));
   }
 
@@ -150,6 +153,7 @@ export class GraphPanel {
     if (!graph || turn !== this.turn) return;
     for (const edge of graph.edges) this.edges.set(edge.id, edge);
     this.view.addGraph({ nodes: [], edges: graph.edges.map(quiet) });
+    this.time.apply(this.view);
   }
 
   /** Exactly these nodes and edges. */
@@ -214,7 +218,23 @@ export class GraphPanel {
 
   #changed(title) {
     if (title !== null && title !== undefined) this.tell(title);
-    this.onShown([...this.nodes.values()]);
+    this.#tellShown();
+  }
+
+  /** What is seen of the picture, in its year and of the types that are not hidden. Returns how many nodes. */
+  #tellShown() {
+    this.time.apply(this.view);
+    const shown = [...this.nodes.values()].filter(({ id }) => !this.view?.scene.nodes.get(id)?.hidden);
+    this.onShown(shown);
+    return shown.length;
+  }
+
+  /** Show what is so in a year, as an address has it; null: all. */
+  standIn(year) {
+    if (!this.time.set(year)) return;
+    this.tools.querySelector("[data-tool=time]").setAttribute("aria-pressed", String(this.time.year !== null));
+    this.view?.resize();
+    this.#tellShown();
   }
 
   /** What stands above the picture. Names may be long. */
@@ -241,10 +261,8 @@ export class GraphPanel {
   #toggle(key, pressed = null) {
     if (!this.hidden.delete(key)) this.hidden.add(key);
     pressed?.setAttribute("aria-pressed", String(!this.hidden.has(key)));
-    const shown = [...this.nodes.values()].filter((node) => !this.hidden.has(legendKey(node)));
     this.view.setHidden(this.hidden);
-    announce(`${counted(shown.length, "node")} in the picture`);
-    this.onShown(shown);
+    announce(`${counted(this.#tellShown(), "node")} in the picture`);
   }
 
   #nothing(only) {

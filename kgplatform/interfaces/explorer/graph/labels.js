@@ -1,7 +1,7 @@
 // The words on the picture: which of them have room, and where.
 
 import { shortText } from "../shared/format.js";
-import { labelOf, middleOf, otherEnd, radiusScale } from "./scene.js";
+import { isSeen, labelOf, middleOf, otherEnd, radiusScale } from "./scene.js";
 
 const FAMILY = 'system-ui, -apple-system, "Segoe UI", sans-serif';
 const FONT = `12px ${FAMILY}`;
@@ -195,7 +195,7 @@ function namedEdges(scene, camera, { selected, hovered, hoveredEdge, lit }) {
   for (const node of lit ? [hovered] : [hovered, selected]) for (const edge of node?.edges ?? []) edges.add(edge);
   for (const edge of lit?.edges ?? []) edges.add(edge);
   if (!lit && camera.k >= nearOf(scene)) for (const edge of scene.named) edges.add(edge);
-  const seen = (edge) => !edge.unnamed && !edge.source.hidden && !edge.target.hidden && camera.sees(middleOf(edge));
+  const seen = (edge) => !edge.unnamed && isSeen(edge) && camera.sees(middleOf(edge));
   return [...edges].filter(seen).slice(0, MOST_EDGE_LABELS);
 }
 

@@ -13,6 +13,9 @@ const NAMED_BY = 3;
 /** Of a circle, the lines to so many others are drawn as bundles: those that say most. */
 const BUNDLES = 3;
 
+/** Of lines whose facts say no time. */
+const UNTIMED = [[null, null]];
+
 /** Put a GraphMap into an empty scene. The same map has the same picture: nothing here is left to chance. */
 export function readMap(scene, map) {
   const spacing = Math.min(MOST_SPACING, Math.max(LEAST_SPACING, 1600 / Math.sqrt(map.ids.length || 1)));
@@ -30,7 +33,8 @@ export function readMap(scene, map) {
     while (outermost.around.around) outermost = outermost.around;
     return Object.assign(node, { disc: leaf.around.drawn ?? null, region: outermost.drawn ?? null });
   });
-  map.sources.forEach((source, at) => scene.addLine(at, nodes[source], nodes[map.targets[at]]));
+  const times = new Map(map.times ?? []);
+  map.sources.forEach((source, at) => scene.addLine(at, nodes[source], nodes[map.targets[at]], times.get(at) ?? UNTIMED));
   scene.bundles = bundled(nodes, map);
   scene.changed();
 }

@@ -4,8 +4,10 @@ import { get, mayChange } from "../shared/api.js";
 import { button, copyButton, el, failure, fill, icon, iconButton, linkCopier, longList, placeButton } from "../shared/dom.js";
 import { count, counted, moment, named, readable, shortened } from "../shared/format.js";
 import { legendKey, swatch, typeName } from "../shared/colors.js";
+import { wordsAt } from "../shared/passages.js";
 import { routeTo } from "../shared/router.js";
 import { askCorrection, correctButton } from "./correct.js";
+import { timeline } from "./timeline.js";
 
 /** What is shown in another place, and what is there for the platform alone. */
 const LEFT_OUT = new Set([
@@ -124,11 +126,11 @@ export function entityPage(profile, { open, show }) {
     aliases.length ? el("p", { dir: "auto" }, el("span", { class: "muted" }, "Also called "), aliases.join(", ")) : null,
     el("div", { class: "actions" }, isOpen && [button("pen", "Correct…", () => askCorrection(node.id)), button("plus", "Add a fact", () => askCorrection(node.id, "add"))],
       button("node", "Show in the graph", () => show(node)), copyButton(() => window.location.href, { label: "Copy link", symbol: "link" })),
-    // "Cyrus Field founded …" where they begin at the entity, "… founded Cyrus Field" where they lead to it.
-    profile.relations.map(({ label, forward, related }) => section(forward ? `${short} ${label} …` : `… ${label} ${short}`, related, (each) => [pageLink(each.node), said(each.sentence), places(each.places, open), wrong(each.facts, forward ? `${short} ${label} ${named(each.node.name)}` : `${named(each.node.name)} ${label} ${short}`)])),
+    timeline(statementsOf(profile), open),
+    profile.relations.map((group) => section(relates(group, short, "…"), group.related, (each) => [pageLink(each.node), said(each.sentence), places(each.places, open), wrong(each.facts, relates(group, short, named(each.node.name)))])),
     section("Attributes", profile.attributes, (value) => [el("strong", { dir: "auto" }, value.name), " ", el("span", { dir: "auto" }, value.value), said(value.sentence), places(value.places, open), wrong([value.fact], `${value.name}: ${value.value}`)]),
     section("Also stated", profile.sentences, (sentence) => [el("span", { dir: "auto" }, sentence.text), places(sentence.places, open), wrong([sentence.fact], sentence.text)]),
-    section("Likely the same", profile.alike, ({ node: other, score }) => [pageLink(other), el("span", { class: "muted" }, ` ${Math.round(100 * score)} % alike`), judged("accept", "The same", other), judged("refuse", "Not the same", other)]),
+    section("Likely the same", profile.alike, ({ node: other, score, by, places: [place] }) => [pageLink(other), el("span", { class: "muted" }, ` ${WHY[by] ?? readable(by)}${place ? "" : `, ${Math.round(100 * score)} %`}`), place && [wordsAt(place), placeButton(place, open)], judged("accept", "The same", other), judged("refuse", "Not the same", other)]),
     section("Documents", documents, (source) => [
       placeButton({ ...source, end: source.start + 1 }, open, named(source.title)),
       el("span", { class: "muted" }, ` ${counted(source.passages, "passage")}`)]),
@@ -136,13 +138,24 @@ export function entityPage(profile, { open, show }) {
       el("a", { class: "chip button", href: routeTo("graph", { community: each.id }) }, swatch(each.kind), named(each.name))))) : null);
 }
 
+/** What a relation says: "Cyrus Field founded …" where it begins at the entity, "… founded Cyrus Field" where it leads to it. */
+const relates = ({ label, forward }, name, other) => (forward ? `${name} ${label} ${other}` : `${other} ${label} ${name}`);
+
+/** All that a profile says, each as { text, places }. */
+const statementsOf = ({ relations, attributes, sentences }) => [
+  ...relations.flatMap((group) => group.related.map(({ node, places: at }) => ({ text: relates(group, "…", named(node.name)), places: at }))),
+  ...attributes.map((value) => ({ text: `${value.name}: ${value.value}`, places: value.places })), ...sentences];
+
+/** Why two are likely the same, as `by` of a profile has it. */
+const WHY = { name: "The names are alike", meaning: "They mean nearly the same", stated: "A passage says that they are one", acronym: "The one is short for the other", part: "A passage names it by a part of its name" };
+
 function section(title, list, content) {
   if (!list.length) return null;
   return el("section", {}, el("h2", { dir: "auto" }, title), longList(el("ul", { class: "facts" }), list, FACTS, (each) => el("li", {}, content(each))));
 }
 
 /** Takes facts (ids) that say `text` out of the graph. */
-const notSo = (facts, text, more = { class: "quiet small not-so" }) => correctButton("close", "Not so", facts.map((fact) => ({ action: "drop", fact })), { "aria-label": `Not so: ${text}`, ...more });
+export const notSo = (facts, text, more = { class: "quiet small not-so" }) => correctButton("close", "Not so", facts.map((fact) => ({ action: "drop", fact })), { "aria-label": `Not so: ${text}`, ...more });
 
 /** Leads to the page of an entity. */
 const pageLink = (node) => el("a", { class: "entity-link", href: routeTo("graph", { page: node.id }) }, swatch(legendKey(node), node.kind), el("span", { dir: "auto" }, named(node.name)));

@@ -2,7 +2,7 @@
 
 import { Camera } from "./camera.js";
 import { Labels } from "./labels.js";
-import { leaning, radiusScale } from "./scene.js";
+import { isSeen, leaning, radiusScale } from "./scene.js";
 
 export const THEMES = {
   light: { surface: "#ffffff", text: "#171b21", quiet: "#55606f", edge: "#8a97a9", accent: "#1d5fd3", disc: "#5b6b82" },
@@ -15,6 +15,7 @@ const PORTION = 250;
 /** Zoom from which edges have arrowheads, and smallest radius in pixels of nodes with an outline. */
 const ARROWS = 0.55;
 const OUTLINED = 4;
+const DASHES = [2, 4];
 /** Pixels between two nodes of a large map below which the lines between circles are drawn as bundles. */
 const FAR = 11;
 /** How opaque lines from one outermost circle to another are beside those that stay in one. */
@@ -31,7 +32,7 @@ export function* paintScene(context, scene, camera, theme) {
   const [near, long] = [[], []];
   for (const edge of scene.edges.values()) {
     const { source, target, unnamed } = edge;
-    if (still(source) && still(target)) (unnamed && source.region !== target.region ? long : near).push(edge);
+    if (still(source) && still(target) && isSeen(edge)) (unnamed && source.region !== target.region ? long : near).push(edge);
   }
   const style = edgeStyle(scene, camera, theme);
   const layers = isFar ? [[near.filter(({ source, target }) => source.disc === target.disc), style]] : [[long, { ...style, alpha: style.alpha * LONG }], [near, style]];
@@ -64,9 +65,12 @@ export function paintEdges(context, edges, camera, { color, alpha, width, arrows
   context.globalAlpha *= alpha;
   context.strokeStyle = color;
   context.lineWidth = width;
-  context.beginPath();
-  for (const edge of edges) if (!passesBy(edge, camera)) traceEdge(context, edge, camera);
-  context.stroke();
+  for (const dashes of [[], DASHES]) { // what says no time is dashed
+    context.beginPath();
+    context.setLineDash(dashes);
+    for (const edge of edges) if ((edge.state === "untimed") === (dashes === DASHES) && !passesBy(edge, camera)) traceEdge(context, edge, camera);
+    context.stroke();
+  }
   if (arrows) {
     context.fillStyle = color;
     context.beginPath();

@@ -8,11 +8,15 @@ const RADII = { Entity: [7, 22], Community: [11, 24], Document: [9, 14], Keyword
 const SMALL = [6, 9];
 /** Above this many nodes and edges, a frame is drawn from a picture of them. */
 const MANY = 2500;
+/** Kinds of nodes that are there for what is stated of others. */
+const STATED = new Set(["Fact", "Attribute"]);
 
 export class Scene {
   constructor() {
     this.clear();
     this.hiddenKeys = new Set();
+    /** The year that the picture shows; null where it shows all times. */
+    this.year = null;
   }
 
   clear() {
@@ -78,17 +82,18 @@ export class Scene {
     const [source, target] = [this.nodes.get(data.source), this.nodes.get(data.target)];
     if (!source || !target || source === target || this.edges.has(data.id)) return;
     for (const unnamed of between(source, target).filter((edge) => edge.unnamed)) this.removeEdge(unnamed);
-    this.#join({ id: data.id, data, source, target, bend: 0, unnamed: false });
+    this.#join({ id: data.id, data, source, target, bend: 0, unnamed: false, times: data.times ?? [] });
     spread(between(source, target), source);
     this.changed();
   }
 
   /** A line of a map: it tells that two nodes are joined, not how. An edge between the two takes its place. */
-  addLine(id, source, target) {
-    if (source !== target) this.#join({ id, data: null, source, target, bend: 0, unnamed: true });
+  addLine(id, source, target, times = []) {
+    if (source !== target) this.#join({ id, data: null, source, target, bend: 0, unnamed: true, times });
   }
 
   #join(edge) {
+    edge.state = stateIn(edge.times, this.year);
     this.edges.set(edge.id, edge);
     edge.source.edges.push(edge);
     edge.target.edges.push(edge);
@@ -110,7 +115,31 @@ export class Scene {
   /** Hide the nodes of these types (or kinds, where a node has no type), and show all others. */
   hide(keys) {
     this.hiddenKeys = new Set(keys);
-    for (const node of this.nodes.values()) node.hidden = this.hiddenKeys.has(node.data.type ?? node.data.kind);
+    this.#hideNodes();
+  }
+
+  /** Show what is so in a year, and what says no time; null: all. Returns how many edges are in each state. */
+  standIn(year) {
+    this.year = year;
+    const states = { now: 0, untimed: 0, off: 0 };
+    for (const edge of this.edges.values()) states[(edge.state = stateIn(edge.times, year))] += 1;
+    this.#hideNodes();
+    return states;
+  }
+
+  /** [first, last] of the years that edges name; null where none does. */
+  get years() {
+    const named = [...this.edges.values()].flatMap(({ times }) => times.flatMap(yearsOf));
+    return named.length ? [named.reduce((one, other) => Math.min(one, other)), named.reduce((one, other) => Math.max(one, other))] : null;
+  }
+
+  /** Those of hidden types, and facts and values that are not so in the year. */
+  #hideNodes() {
+    for (const node of this.nodes.values()) {
+      const facts = STATED.has(node.data.kind) ? node.edges.filter(({ times }) => times.length) : [];
+      const isOff = facts.length > 0 && facts.every(({ state }) => state === "off");
+      node.hidden = isOff || this.hiddenKeys.has(node.data.type ?? node.data.kind);
+    }
     this.changed();
   }
 
@@ -124,7 +153,7 @@ export class Scene {
 
   /** The edges that say how two nodes are joined. */
   get named() {
-    this.withNames ??= [...this.edges.values()].filter((edge) => !edge.unnamed);
+    this.withNames ??= [...this.edges.values()].filter((edge) => !edge.unnamed && isSeen(edge));
     return this.withNames;
   }
 
@@ -158,7 +187,7 @@ export class Scene {
     const { x, y } = camera.toWorld(point);
     let [found, nearest] = [null, within / camera.k];
     for (const edge of this.edges.values()) {
-      if (edge.unnamed || edge.source.hidden || edge.target.hidden) continue;
+      if (edge.unnamed || !isSeen(edge)) continue;
       const away = distanceToEdge(edge, x, y);
       if (away < nearest) [found, nearest] = [edge, away];
     }
@@ -177,6 +206,20 @@ export class Scene {
     }
     return found;
   }
+}
+
+/** Whether an edge is drawn. */
+export const isSeen = ({ source, target, state }) => state !== "off" && !source.hidden && !target.hidden;
+
+/** The years that an interval [since, until) names; an end that is open names none. */
+const yearsOf = ([since, until]) => [since && Number(since.slice(0, 4)), until && new Date(Date.parse(until) - 1).getUTCFullYear()].filter(Boolean);
+
+/** Whether what is so at `times` is in a year: "now", "off", or "untimed" where a place says no time; "plain" is no fact, or all times are shown. */
+function stateIn(times, year) {
+  if (year === null || !times.length) return "plain";
+  const [first, after] = [year, year + 1].map((each) => `${String(each).padStart(4, "0")}-01-01`);
+  if (times.some(([since, until]) => (since || until) && (since ?? "") < after && (until ?? "~") > first)) return "now";
+  return times.some(([since, until]) => !since && !until) ? "untimed" : "off";
 }
 
 /** The other end of an edge. */

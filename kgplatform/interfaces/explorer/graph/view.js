@@ -5,7 +5,7 @@ import { Labels, unreadIn } from "./labels.js";
 import { placeAll, placeNear, Relaxation } from "./layout.js";
 import { readMap } from "./map.js";
 import { edgeStyle, paintEdges, paintNodes, paintScene, Picture, THEMES } from "./painter.js";
-import { Scene } from "./scene.js";
+import { isSeen, Scene } from "./scene.js";
 
 /** Milliseconds of a frame for finding places; before the first frame; and the most for all of it. */
 const STEP = 10;
@@ -116,6 +116,13 @@ export class GraphView {
   setHidden(keys) {
     this.scene.hide(keys);
     this.refresh();
+  }
+
+  /** Show what is so in a year; null: all. Returns how many edges are so, say no time, and are of other times. */
+  standIn(year) {
+    const states = this.scene.standIn(year);
+    this.refresh();
+    return states;
   }
 
   /** Let these nodes and edges (ids) stand out, and the rest fade; null for none. */
@@ -313,7 +320,7 @@ export class GraphView {
     const { scene, camera, theme, marks } = this;
     context.globalAlpha = marks.lit ? marks.restAlpha : 1;
     const live = [...scene.live, ...this.landed].filter((node) => !node.hidden && scene.nodes.has(node.id));
-    const moved = live.flatMap((node) => node.edges).filter(({ source, target }) => !source.hidden && !target.hidden);
+    const moved = live.flatMap((node) => node.edges).filter(isSeen);
     paintEdges(context, moved, camera, edgeStyle(scene, camera, theme));
     paintNodes(context, live, camera, theme);
     context.globalAlpha = 1;
@@ -370,7 +377,7 @@ class Marks {
     const hubs = this.lit ? [this.hovered].filter(Boolean) : this.pointedAt();
     const spokes = hubs.flatMap((node) => node.edges.slice(0, MOST_SPOKES));
     const all = new Set([...(this.lit?.edges ?? []), ...spokes, ...(this.hoveredEdge ? [this.hoveredEdge] : [])]);
-    return [...all].filter(({ source, target }) => !source.hidden && !target.hidden);
+    return [...all].filter(isSeen);
   }
 
   /** The nodes that are drawn over those edges: their ends, and what is lit. */

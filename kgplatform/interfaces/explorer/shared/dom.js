@@ -1,6 +1,6 @@
 // Elements without a template language. What documents and models say goes in as text nodes, never as markup.
 
-import { fileOf, handClass, named } from "./format.js";
+import { fileOf, handClass, named, shownDays } from "./format.js";
 import icons from "./icons.json" with { type: "json" };
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
@@ -137,11 +137,12 @@ export function ended(fault, retry, spent) {
 
 export const linkButton = (href, text, { primary = false } = {}) => el("a", { class: primary ? "button primary" : "button", href }, text);
 
-/** A button that opens a document at a place: { document, start, end, title, location }; `by_hand`: a person added it. */
+/** A button that opens a document at a place: { document, start, end, title, location }, and the time said there; `by_hand`: a person added it. */
 export function placeButton(place, open, words = `${named(place.title)}${place.location ? `, ${place.location}` : ""}`) {
   const file = place.document.includes(":") ? fileOf(place.document) : null; // the id of a node says none
   const hand = place.by_hand ? "by-hand" : handClass(place.document);
-  return button(hand ? "pen" : "document", words, () => open(place.document, place.start, place.end), { class: `place ${hand}`, title: hand ? "added by hand" : file });
+  const time = shownDays(place);
+  return button(hand ? "pen" : "document", [time && el("span", { class: "when" }, time), el("span", {}, words)], () => open(place.document, place.start, place.end), { class: `place ${hand}`, title: hand ? "added by hand" : file });
 }
 
 /** The icon called `name`: lines of the text's colour, 16 pixels wide; decoration beside words or a label. */

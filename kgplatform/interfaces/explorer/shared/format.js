@@ -27,6 +27,22 @@ export function moment(text, format = when) {
 /** The day of an ISO time. */
 export const day = (text) => moment(text, date);
 
+const DIGITS = { day: 10, month: 7 };
+const DAY = 86_400_000;
+
+/**
+ * When something is so, { since, until, granularity }, as kgplatform/shown.py writes it: "1842–1861", "since 2024-03", "until
+ * 2020-05-12"; "" where no time is said. `until` is the day after the last.
+ */
+export function shownDays({ since, until, granularity }) {
+  if (!since && !until) return "";
+  const digits = DIGITS[granularity] ?? 4;
+  const first = (since ?? "").slice(0, digits);
+  const last = until ? new Date(Date.parse(until) - DAY).toISOString().slice(0, digits) : "";
+  if (!first || !last) return first ? `since ${first}` : `until ${last}`;
+  return first === last ? first : `${first}–${last}`;
+}
+
 /** "SUBJECT_OF" or "window_tokens" -> "subject of", "window tokens". */
 export const readable = (name) => String(name).replaceAll("_", " ").toLowerCase();
 

@@ -5,6 +5,7 @@ import { button, el, emptyState, failure, fill, linkButton, loading } from "../s
 import { findBox } from "../shared/fields.js";
 import { kindName, named, readable, sizeOf } from "../shared/format.js";
 import { routeTo } from "../shared/router.js";
+import { corrections } from "../graph/correct.js";
 
 export function createView({ stage }) {
   const place = el("div", { class: "tree-place" });
@@ -15,6 +16,7 @@ export function createView({ stage }) {
   let changed = false;
 
   aboutChanges.addEventListener("change", () => (changed = true));
+  corrections.addEventListener("change", () => element.isConnected && tree?.refresh({ keeps: true }));
   window.addEventListener("themechange", () => tree?.setTheme(document.documentElement.dataset.theme));
 
   async function draw() {

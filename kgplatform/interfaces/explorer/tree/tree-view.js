@@ -39,10 +39,14 @@ export class TreeView {
     this.refresh();
   }
 
-  /** Fold all, and load the outermost nodes again. */
-  async refresh() {
+  /** Load all again: folded, seen from its beginning; or with `keeps` as it stands, as far as it is still there. */
+  async refresh({ keeps = false } = {}) {
+    const before = keeps ? { ...this } : {};
     const branches = new Branches(this.load, () => branches === this.branches && this.#changed());
-    Object.assign(this, { branches, current: null, selected: null, anchor: null, isNew: true });
+    if (keeps) await branches.openAs(before.branches.root);
+    if (keeps && before.branches !== this.branches) return; // it was loaded again meanwhile
+    const now = (was) => branches.visible().find(({ node }) => node && node.id === was?.node?.id) ?? null;
+    Object.assign(this, { branches, current: now(before.current), selected: now(before.selected), anchor: null, isNew: !keeps });
     await branches.open(branches.root);
   }
 
@@ -300,6 +304,15 @@ class Branches {
       branch.busy = false;
     }
     this.changed();
+  }
+
+  /** Open what is open below `other`, a branch of an earlier tree; `mine` is what it is in this one. */
+  async openAs(other, mine = this.root) {
+    await this.open(mine);
+    for (const was of other.children ?? []) {
+      const now = was.open && mine.children.find(({ node }) => node && node.id === was.node?.id);
+      if (now) await this.openAs(was, now);
+    }
   }
 
   async #loaded(branch, skip, size = PAGE) {
