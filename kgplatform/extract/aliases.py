@@ -18,7 +18,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import Literal
 
 from kgplatform.extract.lexicon import FUNCTION_WORDS, INNER_PARTICLES, PEOPLES, WORDS, kind_of_name
@@ -113,7 +113,9 @@ def _stated(text: str, places: Places, outer: Sequence[Span]) -> Iterator[Alias]
             waiting = []
     for each in lists:
         ids = [(id_, span) for span in each for id_ in places[span]]
-        yield from (Alias(one, other, "stated", each[0][0], span[1]) for (one, _), (other, span) in combinations(ids, 2))
+        yield from (
+            Alias(one, other, "stated", each[0][0], span[1]) for (one, _), (other, span) in combinations(ids, 2)
+        )
 
 
 def _says(text: str, one: Span, other: Span) -> bool:
@@ -148,28 +150,28 @@ _LONGEST_ACRONYM = 8
 
 def _acronyms(text: str, named: Named, places: Places) -> Iterator[Alias]:
     """An acronym and what it stands for: the one in a bracket behind the other; or anywhere, if it is the initials."""
-    acronyms = {id_: letters for id_, (name, _) in named.items() if (letters := _letters(name))}
+    letters = {id_: found for id_, (name, _) in named.items() if (found := _letters(name))}
     begun, by_initials = defaultdict[int, list[tuple[int, str]]](list), defaultdict[str, list[str]](list)
-    for (start, end), ids in places.items() if acronyms else ():
+    for (start, end), ids in places.items():
         begun[start] += ((end, id_) for id_ in ids)
-    for id_, (name, kind) in named.items() if acronyms else ():
+    for id_, (name, kind) in named.items() if letters else ():
         for initials in {*_initials(name)} if not _person(name, kind) else ():
             by_initials[initials].append(id_)
-    for (start, end), ids in places.items() if acronyms else ():
+    for (start, end), ids in places.items() if letters else ():
         opened = _OPENED.match(text, end)
-        for stop, other in begun[opened.end()] if opened else ():
-            for short, long in [pair for id_ in ids for pair in ((id_, other), (other, id_))]:
-                if short in acronyms and _abbreviates(acronyms[short], named[long][0]):
+        for (stop, other), id_ in product(begun[opened.end()] if opened else (), ids):
+            for short, long in ((id_, other), (other, id_)):
+                if short in letters and _abbreviates(letters[short], named[long][0]):
                     yield Alias(short, long, "acronym", start, stop)
-        for short in (id_ for id_ in ids if len(acronyms.get(id_, "")) > 2):
-            yield from (Alias(short, long, "acronym", start, end) for long in by_initials[acronyms[short]])
+        for short in ids:
+            every = by_initials[letters.get(short, "")] if len(letters.get(short, "")) > 2 else ()
+            yield from (Alias(short, long, "acronym", start, end) for long in every)
 
 
 def _letters(name: str) -> str:
     """The letters of an acronym, folded; "" for a name that is none."""
     bare = re.sub(r"[.&-]|(?<=[A-Z][A-Z])s\Z", "", name)
-    capitals = sum(letter.isupper() for letter in bare)
-    is_one = bare.isalnum() and 1 < capitals <= len(bare) < 2 * capitals and len(bare) <= _LONGEST_ACRONYM
+    is_one = bare.isalnum() and 2 <= len(bare) <= _LONGEST_ACRONYM and 2 * sum(map(str.isupper, bare)) > len(bare)
     return bare.casefold() if is_one else ""
 
 
@@ -233,13 +235,11 @@ def _wholes(id_: str, named: Named, people: Mapping[str, Sequence[str]]) -> list
     name, kind = named[id_]
     words = person_words(name)[0] if are_of_one_kind(kind, "Person") else []
     others = [other for other in people[words[-1]] if other != id_] if words else []
-    if len(words) == 1:
-        fits = all(person_words(named[other][0])[0][-1] == words[0] for other in others)
-    else:
+    if len(words) > 1:
         others = [other for other in others if may_be_one_person(name, named[other][0])]
-        fits = all(len(person_words(named[other][0])[0]) >= len(words) for other in others)
-    one = all(may_be_one_person(named[others[0]][0], named[other][0]) for other in others[1:])
-    return others if fits and one else []
+    elif any(person_words(named[other][0])[0][-1] != words[0] for other in others):
+        return []
+    return others if all(may_be_one_person(named[others[0]][0], named[other][0]) for other in others[1:]) else []
 
 
 def _person(name: str, kind: str | None) -> list[str]:
