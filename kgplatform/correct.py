@@ -24,7 +24,8 @@ from kgplatform.concurrency.files import write_atomically
 from kgplatform.errors import InputError
 from kgplatform.explore.info import DocumentInfo, named_documents
 from kgplatform.explore.look import Look
-from kgplatform.explore.namesakes import Namesake, namesakes
+from kgplatform.explore.namesakes import Namesake as Namesake
+from kgplatform.explore.namesakes import namesakes
 from kgplatform.extract.schema import Schema
 from kgplatform.ingest.corrections import Correction as Correction
 from kgplatform.ingest.corrections import CorrectionKind, Corrections, Named, correction_of, grown_schema, mark_all

@@ -64,7 +64,7 @@ class _Said:
 def namesakes(store: Store, schema: Schema, limit: int) -> tuple[Namesake, ...]:
     """At most ``limit`` of them, by their names."""
     single = [each.name for each in schema.attributes if each.single]
-    life = [found.name if (found := schema.attribute(word)) else "" for word in ("born", "died")]
+    life = [known.name if (known := schema.attribute(word)) else "" for word in ("born", "died")]
     rows = store.read("explore/namesakes", attributes=single)
     found = list(islice((each for row in rows for each in _apart(row, life)), limit))
     ids = sorted({fact for _, sides in found for side in sides for said in side for fact, *_ in said.row["facts"]})

@@ -205,7 +205,7 @@ _TOLD_APART = re.compile(r"([^(),]+)(?: \([^()]+\)|, [^(),]+)")
 
 def _parts(text: str, named: Named, places: Places, outer: Sequence[Span]) -> Iterator[Alias]:
     """Titles with the names in them, and people with the parts of their names, where these stand alone."""
-    first = {id_: span for span in reversed(places) for id_ in places[span]}
+    first = {id_: span for span in reversed([*places]) for id_ in places[span]}
     alone = {id_: span for span in reversed(outer) if text[: span[0]][-4:].lower() != "the " for id_ in places[span]}
     by_name, people = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
     for id_, (name, kind) in named.items():

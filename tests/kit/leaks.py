@@ -37,6 +37,7 @@ _LISTS = (
     *("about", "stats", "schema", "schema/figures", "questions", "documents", "metadata", "document-page"),
     "graph/map",
     "conflicts",
+    "corrections/namesakes",
     *("tree", "communities", "runs", "threads", "jobs", "saved-queries", "openapi.json", "health"),
 )
 _CHANGES = frozenset(

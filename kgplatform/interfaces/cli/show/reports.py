@@ -217,8 +217,8 @@ def show_corrections(found: Sequence[Correction | Duplicate | Namesake]) -> None
         elif isinstance(each, Namesake):
             out.print(f"{safe(each.name)}{f' ({each.type})' if each.type else ''}")
             for side in each.sides:
-                told = "; ".join([*dict.fromkeys(side.titles), *(fact.text for fact in side.facts)])
-                out.print(f"      {safe(told)} · {counted(len(side.passages), 'passage')}", soft_wrap=True)
+                says = "; ".join([*dict.fromkeys(side.titles), *(fact.text for fact in side.facts)])
+                out.print(f"      {safe(says)} · {counted(len(side.passages), 'passage')}", soft_wrap=True)
             documents = " ".join(f"--document {document}" for document in each.sides[1].documents)
             split = f"kgplatform correct split {each.id} {shlex.quote(each.called)} {documents}"
             out.print(f"      {safe(split)}", soft_wrap=True)
