@@ -18,7 +18,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import chain, combinations, pairwise, product
 from typing import Literal
 
 from kgplatform.extract.lexicon import FUNCTION_WORDS, INNER_PARTICLES, PEOPLES, WORDS, kind_of_name
@@ -57,7 +57,8 @@ def aliases(text: str, named: Named) -> list[Alias]:
         if not outer or span[0] >= outer[-1][1]:
             outer.append(span)
     found: dict[tuple[str, str], Alias] = {}
-    for each in (*_stated(text, places, outer), *_acronyms(text, named, places), *_parts(text, named, places, outer)):
+    said = (_stated(text, places, outer), _acronyms(text, named, places, outer), _parts(text, named, places, outer))
+    for each in chain.from_iterable(said):
         if each.one != each.other and are_of_one_kind(named[each.one][1], named[each.other][1]):
             found.setdefault((min(each.one, each.other), max(each.one, each.other)), each)
     return sorted(found.values())
@@ -83,7 +84,8 @@ _INSERTED = re.compile(
     r"|\A\s*(?:is|was|are|were)\s(?:an?|the|one)\s[^.()]*(?=,)"  # what the first is
 )
 _KIND_OF_NAME = re.compile(r"\w+\s+(?=(?:names?|under)\b)|(?<=name)\s+(?:is|was|of)\b")
-_UNKNOWN = re.compile(r"\b[A-Z0-9][\w'’-]*(?:\b[A-Z0-9][\w'’-]*|\b(?:of|the|or|and)\b|[\s,\"“”])*(?:,|\bor|\band)\s*\Z")
+_CAPITALISED = r"(?<![\w'’-])[A-Z0-9][\w'’-]*"
+_UNKNOWN = re.compile(rf"{_CAPITALISED}(?:{_CAPITALISED}|\b(?:of|the|or|and)\b|[\s,\"“”])*(?:,|\bor|\band)\s*\Z")
 _ASIDE = re.compile(rf"\s*\(\s*(?:{'|'.join(sorted(_AGAIN))})\b|\s*,?\s*or (?:simply|just)\b")
 _LANGUAGE = re.compile(r"\s*\(.*\b([A-Z]\w+):[\s\"“]*\Z")
 _LISTED = re.compile(r"[\"”’]?\s*(?:,?\s*\b(and|or)\b|,)(?:\s*\b(?:simply|just|as|the|an?)\b)*[\s\"“‘]*", re.IGNORECASE)
@@ -91,14 +93,14 @@ _IN_PLACE = re.compile(
     r"\b(?:in|of|at|from|and|by|with|on|for|to|near)\s+(?:the\s+|[a-z-]+\s+|[A-Z][\w .-]*,\s+)?\Z|,\s(?=[A-Z]{2})"
 )
 _CUT = re.compile(r"['’]s\b|:"), re.compile(r"(?![,.;!?]?\s?[\"”])")
-_MOST_BETWEEN, _LONGEST_GAP = 6, 200
+_MOST_NAMES, _LONGEST_GAP = 8, 200
 
 
 def _stated(text: str, places: Places, outer: Sequence[Span]) -> Iterator[Alias]:
     """Each name with what words of naming join to it, and with what is listed behind that, up to "and" or "or"."""
     lists, waiting = list[list[Span]](), list[Span]()
     for at, span in enumerate(outer):
-        is_quoted = text[: span[0]].rstrip().endswith(('"', "“"))
+        is_quoted = text[max(0, span[0] - 3) : span[0]].rstrip().endswith(('"', "“"))
         if _CUT[is_quoted].match(text, span[1]):
             continue
         if lists and (more := _LISTED.fullmatch(text, (waiting or lists[-1])[-1][1], span[0])):
@@ -107,15 +109,13 @@ def _stated(text: str, places: Places, outer: Sequence[Span]) -> Iterator[Alias]
                 lists[-1] += waiting
                 waiting = []
             continue
-        before = reversed(outer[max(0, at - _MOST_BETWEEN) : at])
+        before = reversed(outer[max(0, at - _MOST_NAMES) : at])
         if one := next((each for each in before if _says(text, each, span)), None):
             lists.append([one, span])
             waiting = []
     for each in lists:
-        ids = [(id_, span) for span in each for id_ in places[span]]
-        yield from (
-            Alias(one, other, "stated", each[0][0], span[1]) for (one, _), (other, span) in combinations(ids, 2)
-        )
+        ids = [(id_, span[1]) for span in each for id_ in places[span]][:_MOST_NAMES]
+        yield from (Alias(one, other, "stated", each[0][0], end) for (one, _), (other, end) in combinations(ids, 2))
 
 
 def _says(text: str, one: Span, other: Span) -> bool:
@@ -148,24 +148,21 @@ _OPENED = re.compile(r"[\"”’]?\s*[(\[]\s*[\"“‘]?(?:the\s+)?")
 _LONGEST_ACRONYM = 8
 
 
-def _acronyms(text: str, named: Named, places: Places) -> Iterator[Alias]:
+def _acronyms(text: str, named: Named, places: Places, outer: Sequence[Span]) -> Iterator[Alias]:
     """An acronym and what it stands for: the one in a bracket behind the other; or anywhere, if it is the initials."""
     letters = {id_: found for id_, (name, _) in named.items() if (found := _letters(name))}
-    begun, by_initials = defaultdict[int, list[tuple[int, str]]](list), defaultdict[str, list[str]](list)
-    for (start, end), ids in places.items():
-        begun[start] += ((end, id_) for id_ in ids)
+    for one, other in pairwise(outer) if letters else ():
+        if _OPENED.fullmatch(text, one[1], other[0]):
+            for short, long in (*product(places[one], places[other]), *product(places[other], places[one])):
+                if short in letters and _abbreviates(letters[short], named[long][0]):
+                    yield Alias(short, long, "acronym", one[0], other[1])
+    by_initials = defaultdict[str, list[str]](list)
     for id_, (name, kind) in named.items() if letters else ():
         for initials in {*_initials(name)} if not _person(name, kind) else ():
             by_initials[initials].append(id_)
     for (start, end), ids in places.items() if letters else ():
-        opened = _OPENED.match(text, end)
-        for (stop, other), id_ in product(begun[opened.end()] if opened else (), ids):
-            for short, long in ((id_, other), (other, id_)):
-                if short in letters and _abbreviates(letters[short], named[long][0]):
-                    yield Alias(short, long, "acronym", start, stop)
-        for short in ids:
-            every = by_initials[letters.get(short, "")] if len(letters.get(short, "")) > 2 else ()
-            yield from (Alias(short, long, "acronym", start, end) for long in every)
+        for short in (id_ for id_ in ids if len(letters.get(id_, "")) > 2):
+            yield from (Alias(short, long, "acronym", start, end) for long in by_initials[letters[short]])
 
 
 def _letters(name: str) -> str:
@@ -199,14 +196,18 @@ def _abbreviates(letters: str, name: str) -> bool:
 # --- parts of names
 
 TITLES = WORDS["formal honorifics"] | WORDS["first words of Person"]
-_SUFFIX = re.compile(r"jr|sr|[ivx]+")
 _TOLD_APART = re.compile(r"([^(),]+)(?: \([^()]+\)|, [^(),]+)")
 
 
 def _parts(text: str, named: Named, places: Places, outer: Sequence[Span]) -> Iterator[Alias]:
     """Titles with the names in them, and people with the parts of their names, where these stand alone."""
     first = {id_: span for span in reversed([*places]) for id_ in places[span]}
-    alone = {id_: span for span in reversed(outer) if text[: span[0]][-4:].lower() != "the " for id_ in places[span]}
+    alone = {
+        id_: span
+        for span in reversed(outer)
+        if text[max(0, span[0] - 4) : span[0]].lower() != "the "
+        for id_ in places[span]
+    }
     by_name, people = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
     for id_, (name, kind) in named.items():
         by_name[fold_words(name)].append(id_)
@@ -233,31 +234,30 @@ def _without_more(title: str) -> str:
 def _wholes(id_: str, named: Named, people: Mapping[str, Sequence[str]]) -> list[str]:
     """The full names of people that the name is a part of, if they may all be of one."""
     name, kind = named[id_]
-    words = person_words(name)[0] if are_of_one_kind(kind, "Person") else []
+    words = person_words(name) if are_of_one_kind(kind, "Person") else []
     others = [other for other in people[words[-1]] if other != id_] if words else []
     if len(words) > 1:
         others = [other for other in others if may_be_one_person(name, named[other][0])]
-    elif any(person_words(named[other][0])[0][-1] != words[0] for other in others):
+    elif any(person_words(named[other][0])[-1] != words[0] for other in others):
         return []
     return others if all(may_be_one_person(named[others[0]][0], named[other][0]) for other in others[1:]) else []
 
 
 def _person(name: str, kind: str | None) -> list[str]:
     """The words of a person's name; none of another's."""
-    return person_words(name)[0] if "Person" in (kind, kind is None and kind_of_name(name)) else []
+    return person_words(name) if "Person" in (kind, kind is None and kind_of_name(name)) else []
 
 
-def person_words(name: str) -> tuple[list[str], list[str]]:
-    """The words of a person's name in order, without titles, and those that tell a father from a son.
+def person_words(name: str) -> list[str]:
+    """The words of a person's name in order, without titles.
 
-    >>> person_words("Dr. Martin Luther King Jr.")
-    (['martin', 'luther', 'king'], ['jr'])
+    >>> person_words("Dr. Martin Luther King")
+    ['martin', 'luther', 'king']
     """
     words = _WORD.findall(normalise_name(name))
     while len(words) > 2 and words[0] in TITLES:
         words = words[1:]
-    ends = [word for word in words[1:] if _SUFFIX.fullmatch(word)]
-    return ([] if "of" in words else [word for word in words if word not in ends]), ends
+    return [] if "of" in words else words
 
 
 def may_be_one_person(one: str, other: str) -> bool:
@@ -266,8 +266,8 @@ def may_be_one_person(one: str, other: str) -> bool:
     >>> may_be_one_person("J. K. Rowling", "Joanne Rowling"), may_be_one_person("John Smith", "Jane Smith")
     (True, False)
     """
-    (mine, my_end), (theirs, their_end) = sorted(map(person_words, (one, other)), key=lambda each: len(each[0]))
-    if my_end != their_end or len(mine) < 2 or mine[-1] != theirs[-1] or not _agree(mine[0], theirs[0]):
+    mine, theirs = sorted(map(person_words, (one, other)), key=len)
+    if len(mine) < 2 or mine[-1] != theirs[-1] or not _agree(mine[0], theirs[0]):
         return False
     rest = iter(theirs[1:-1])
     return all(any(_agree(word, each) for each in rest) for word in mine[1:-1]) or 1 in map(len, (mine[0], theirs[0]))

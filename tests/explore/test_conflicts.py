@@ -10,6 +10,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import SchemaError
 from kgplatform.explore.conflicts import agree
 from kgplatform.extract.schema import Schema, load_schema, schema_of_text
+from kgplatform.interfaces.cli.show.reports import show_corrections
 
 SCHEMA = Schema.from_dict(
     {
@@ -92,7 +93,9 @@ def test_forms_of_one_value() -> None:
         assert not agree(one, other), (one, other)
 
 
-def test_what_documents_cannot_say_of_one_thing_is_told_apart_by_a_split(kg: KnowledgeGraph, tmp_path: Path) -> None:
+def test_what_documents_cannot_say_of_one_thing_is_told_apart_by_a_split(
+    kg: KnowledgeGraph, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """By titles, by a birth after a death, by days of other years; but 1901 may be written for 1900."""
     texts = {
         "John Ellis (guitarist)": ("John Ellis was born on 1 June 1952.", "John Ellis", "birth date", "1 June 1952"),
@@ -123,6 +126,8 @@ def test_what_documents_cannot_say_of_one_thing_is_told_apart_by_a_split(kg: Kno
     assert [fact.text.endswith(("3 May 1791", "1 June 1952")) for side in found.sides for fact in side.facts] == [
         True
     ] * 2
+    show_corrections(kg.correct.namesakes())
+    assert f"correct split {found.id} 'John Ellis (guitarist)' --document" in capsys.readouterr().out
     made = kg.correct.split(found.id, found.called, found.sides[1].documents)
     assert told() == [ann]
     kg.correct.undo(made.id)
