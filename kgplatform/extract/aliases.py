@@ -202,12 +202,8 @@ _TOLD_APART = re.compile(r"([^(),]+)(?: \([^()]+\)|, [^(),]+)")
 def _parts(text: str, named: Named, places: Places, outer: Sequence[Span]) -> Iterator[Alias]:
     """Titles with the names in them, and people with the parts of their names, where these stand alone."""
     first = {id_: span for span in reversed([*places]) for id_ in places[span]}
-    alone = {
-        id_: span
-        for span in reversed(outer)
-        if text[max(0, span[0] - 4) : span[0]].lower() != "the "
-        for id_ in places[span]
-    }
+    bare = (span for span in reversed(outer) if not text.startswith(("The ", "the "), max(0, span[0] - 4)))
+    alone = {id_: span for span in bare for id_ in places[span]}
     by_name, people = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
     for id_, (name, kind) in named.items():
         by_name[fold_words(name)].append(id_)
@@ -231,7 +227,7 @@ def _without_more(title: str) -> str:
     return more[1] if more else whole.removeprefix("the ").removeprefix("a ")
 
 
-def _wholes(id_: str, named: Named, people: Mapping[str, Sequence[str]]) -> list[str]:
+def _wholes(id_: str, named: Named, people: defaultdict[str, list[str]]) -> list[str]:
     """The full names of people that the name is a part of, if they may all be of one."""
     name, kind = named[id_]
     words = person_words(name) if are_of_one_kind(kind, "Person") else []
