@@ -164,6 +164,7 @@ class AsyncCorrect(_View[Correct]):
     duplicates = _awaited(Correct.duplicates)
     load = _awaited(Correct.load)
     merge = _awaited(Correct.merge)
+    namesakes = _awaited(Correct.namesakes)
     refuse = _awaited(Correct.refuse)
     remove_alias = _awaited(Correct.remove_alias)
     rename = _awaited(Correct.rename)

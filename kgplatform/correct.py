@@ -24,9 +24,11 @@ from kgplatform.concurrency.files import write_atomically
 from kgplatform.errors import InputError
 from kgplatform.explore.info import DocumentInfo, named_documents
 from kgplatform.explore.look import Look
+from kgplatform.explore.namesakes import Namesake as Namesake
+from kgplatform.explore.namesakes import namesakes
 from kgplatform.extract.schema import Schema
 from kgplatform.ingest.corrections import Correction as Correction
-from kgplatform.ingest.corrections import CorrectionKind, Corrections, Named, correction_of, mark_all
+from kgplatform.ingest.corrections import CorrectionKind, Corrections, Named, correction_of, grown_schema, mark_all
 from kgplatform.ingest.graph_state import define_keys
 from kgplatform.ingest.pipeline import remove_documents
 from kgplatform.ingest.schema_expansion import KnownGrowth
@@ -107,6 +109,11 @@ class Correct:
         """Pairs of entities that are likely one, the likeliest first, but for those that were told apart."""
         rows = self._store.read("correct/duplicates", limit=limit)
         return tuple(Duplicate(**{name: _tuple(value) for name, value in row.items()}) for row in rows)
+
+    def namesakes(self, limit: int = 50) -> tuple[Namesake, ...]:
+        """Entities that documents tell of what cannot be one thing; ``split`` makes each two."""
+        known = grown_schema(self._store)
+        return namesakes(self._store, known, limit) if known else ()
 
     def merge(self, entity: str, into: str, *, why: str = "", progress: Progress = SILENT) -> Correction:
         """``entity`` is ``into``: everything that is said of the one is said of the other."""

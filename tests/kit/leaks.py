@@ -37,7 +37,8 @@ _LISTS = (
     *("about", "stats", "schema", "schema/figures", "questions", "documents", "metadata", "document-page"),
     "graph/map",
     "conflicts",
-    *("tree", "communities", "runs", "runs/recheck", "threads", "jobs", "saved-queries", "openapi.json", "health"),
+    *("corrections/namesakes", "tree", "communities", "runs", "runs/recheck", "threads", "jobs", "saved-queries"),
+    *("openapi.json", "health"),
 )
 _CHANGES = frozenset(
     (

@@ -11,6 +11,7 @@ from corpora import put_jsonl
 from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import SchemaError
 from kgplatform.extract.schema import Schema, load_schema, schema_of_text
+from kgplatform.interfaces.cli.show.reports import show_corrections
 from kgplatform.prompt import Messages
 from kgplatform.search.conflicts import agree, disputes
 from kgplatform.testing import ScriptedChat
@@ -94,6 +95,47 @@ def test_forms_of_one_value() -> None:
         assert agree(one, other), (one, other)
     for one, other in [("1815", "1816"), ("3 May 1815", "4 May 1815"), ("1.5", "15"), ("London", "Paris")]:
         assert not agree(one, other), (one, other)
+
+
+def test_what_documents_cannot_say_of_one_thing_is_told_apart_by_a_split(
+    kg: KnowledgeGraph, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By titles, by a birth after a death, by days of other years; but 1901 may be written for 1900."""
+    texts = {
+        "John Ellis (guitarist)": ("John Ellis was born on 1 June 1952.", "John Ellis", "birth date", "1 June 1952"),
+        "John Ellis (antiquarian)": ("John Ellis wrote poems.", "John Ellis", "occupation", "poems"),
+        "Notes": ("John Ellis died on 3 May 1791.", "John Ellis", "death date", "3 May 1791"),
+        "Memoirs": ("Ann Lee was born on 2 May 1900.", "Ann Lee", "birth date", "2 May 1900"),
+        "Letters": ("Ann Lee was born on 7 June 1931.", "Ann Lee", "birth date", "7 June 1931"),
+        "Diary": ("Ann Lee was born on 2 May 1901.", "Ann Lee", "birth date", "2 May 1901"),
+        "Once": ("Bob Ray was born on 1 May 1900.", "Bob Ray", "birth date", "1 May 1900"),
+        "Again": ("Bob Ray was born on 1 May 1910.", "Bob Ray", "birth date", "1 May 1910"),
+    }
+    rows = [{"document": title, **said(text, attributes=(each,))[1]} for title, (text, *each) in texts.items()]
+    documents = [{"text": text, "title": title, "id": title} for title, (text, *_) in texts.items()]
+    kg.ingest(documents, recorded=put_jsonl(tmp_path / "said.jsonl", rows), schema="general")
+
+    def told() -> list[tuple[str, str, list[tuple[str, ...]]]]:
+        return [(each.name, each.called, [side.titles for side in each.sides]) for each in kg.correct.namesakes()]
+
+    ann = ("Ann Lee", "Ann Lee (7 June 1931)", [("Diary", "Memoirs"), ("Letters",)])
+    john = (
+        "John Ellis",
+        "John Ellis (guitarist)",
+        [("John Ellis (antiquarian)", "Notes"), ("John Ellis (guitarist)",)],
+    )
+    assert told() == [ann, john]
+    _, found = kg.correct.namesakes()
+    assert [len(side.passages) for side in found.sides] == [2, 1]
+    assert [fact.text.endswith(("3 May 1791", "1 June 1952")) for side in found.sides for fact in side.facts] == [
+        True
+    ] * 2
+    show_corrections(kg.correct.namesakes())
+    assert f"correct split {found.id} 'John Ellis (guitarist)' --document" in capsys.readouterr().out
+    made = kg.correct.split(found.id, found.called, found.sides[1].documents)
+    assert told() == [ann]
+    kg.correct.undo(made.id)
+    assert told() == [ann, john]
 
 
 def test_the_schema_says_what_is_single() -> None:

@@ -303,9 +303,9 @@ def correct(
 ) -> None:
     """Correct the graph by hand; what you correct is kept through every ingest, and can be undone.
 
-    list · duplicates · undo ID · merge ENTITY INTO · split ENTITY NAME --document TITLE · rename ENTITY NAME · retype
-    ENTITY TYPE · alias ENTITY NAME · remove-alias ENTITY NAME · accept ONE OTHER · refuse ONE OTHER · drop FACT ·
-    add SUBJECT PREDICATE OBJECT
+    list · duplicates · namesakes · undo ID · merge ENTITY INTO · split ENTITY NAME --document TITLE · rename ENTITY
+    NAME · retype ENTITY TYPE · alias ENTITY NAME · remove-alias ENTITY NAME · accept ONE OTHER · refuse ONE OTHER ·
+    drop FACT · add SUBJECT PREDICATE OBJECT
 
     Name an entity by its name, its name with its type ("Mercury (Planet)"), or its id.
     """
@@ -313,17 +313,17 @@ def correct(
     from kgplatform.interfaces.cli.show import reports, terminal
     from kgplatform.text import unknown
 
-    words = list(given or ())
-    wanted = ("id",) if action == "undo" else () if action in ("list", "duplicates") else ACTIONS.get(action)
+    words, lists = list(given or ()), ("list", "duplicates", "namesakes")
+    wanted = ("id",) if action == "undo" else () if action in lists else ACTIONS.get(action)
     if wanted is None:
-        raise InputError(unknown("correction", action, ("list", "duplicates", "undo", *ACTIONS)))
+        raise InputError(unknown("correction", action, (*lists, "undo", *ACTIONS)))
     names = [name for name in wanted if name != "documents"]
     if len(words) != len(names):
         raise InputError(f"`kgplatform correct {action}` takes {len(names)} arguments: {' '.join(names).upper()}.")
     what: dict[str, Any] = dict(zip(names, words, strict=True)) | ({"documents": documents} if documents else {})
     with terminal.ProgressLines() as progress, connect_to(home) as graph:
-        if action in ("list", "duplicates"):
-            found = graph.correct.all() if action == "list" else graph.correct.duplicates()
+        if action in lists:
+            found = getattr(graph.correct, "all" if action == "list" else action)()
             terminal.show(as_json, found, reports.show_corrections, {action: found})
             return
         if action == "undo":

@@ -253,6 +253,13 @@ async def duplicates(request: Request, parts: Served, limit: Annotated[int, Quer
     return await parts.workers.answer(request, lambda graph: {"duplicates": graph.correct.duplicates(limit)})
 
 
+@router.get("/corrections/namesakes", tags=["corrections"], summary="Entities that may be several of one name")
+async def namesakes(request: Request, parts: Served, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> Response:
+    """What documents tell of each is nothing that is told of one thing: the documents, facts and passages of two sides.
+    Post the correction `split` of `id`, with `called` as its `name` and the `documents` of the second side."""
+    return await parts.workers.answer(request, lambda graph: {"namesakes": graph.correct.namesakes(limit)})
+
+
 @router.post("/corrections", tags=["corrections"], summary="Correct the graph", responses=errors(400, 403, 409))
 async def correct(body: CorrectionBody, request: Request, parts: Served) -> Response:
     """Kept through every ingest, until it is undone. The answer is the correction, with its `id`; `entities` are the

@@ -153,6 +153,7 @@ def correcting(client: httpx.Client, field: str) -> Iterator[tuple[str, dict[str
     made = client.post("/api/corrections", json=body)
     yield "GET /api/corrections", exchanged(client.get("/api/corrections"))
     yield "GET /api/corrections/duplicates", exchanged(duplicates)
+    yield "GET /api/corrections/namesakes", exchanged(client.get("/api/corrections/namesakes"))
     yield "POST /api/corrections", exchanged(made, body)
     yield "DELETE /api/corrections/{id}", exchanged(client.delete(f"/api/corrections/{made.json()['id']}"))
 

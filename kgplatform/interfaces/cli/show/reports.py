@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from kgplatform.client import KINDS
-from kgplatform.correct import Correction, Duplicate
+from kgplatform.correct import Correction, Duplicate, Namesake
 from kgplatform.errors import BudgetError, KgError
 from kgplatform.interfaces.cli.shared import spelled
 from kgplatform.interfaces.cli.show.answers import show_stages
@@ -203,8 +204,8 @@ def show_correction(made: Correction, done: str) -> None:
     console().print(f"{done}: {safe(made.text)}{more}", soft_wrap=True)
 
 
-def show_corrections(found: Sequence[Correction] | Sequence[Duplicate]) -> None:
-    """Corrections, or pairs of entities that are likely one."""
+def show_corrections(found: Sequence[Correction | Duplicate | Namesake]) -> None:
+    """Corrections, pairs of entities that are likely one, or entities that are likely two."""
     out = console()
     if not found:
         out.print("There are none.")
@@ -214,6 +215,14 @@ def show_corrections(found: Sequence[Correction] | Sequence[Duplicate]) -> None:
             out.print(
                 f"{each.score:.2f}  {'  =  '.join(map(safe, told))}\n      {each.one} {each.other}", soft_wrap=True
             )
+        elif isinstance(each, Namesake):
+            out.print(f"{safe(each.name)}{f' ({each.type})' if each.type else ''}")
+            for side in each.sides:
+                says = "; ".join([*dict.fromkeys(side.titles), *(fact.text for fact in side.facts)])
+                out.print(f"      {safe(says)} · {counted(len(side.passages), 'passage')}", soft_wrap=True)
+            documents = " ".join(f"--document {document}" for document in each.sides[1].documents)
+            split = f"kgplatform correct split {each.id} {shlex.quote(each.called)} {documents}"
+            out.print(f"      {safe(split)}", soft_wrap=True)
         else:
             where = counted(each.passages, "passage") if each.passages else "waits"
             why = f" · {each.why}" if each.why else ""
