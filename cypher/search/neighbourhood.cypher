@@ -5,15 +5,13 @@
 // id, key and all passages that mention it. Passages: id, name, with the title in it (the way to its document is the
 // last of a passage's relationships), cosine (NaN where it is known already, or there is no vector), how many of the
 // elements mention it; the numbers of those, one passage after the other. Relations (heads, tails) and likenesses
-// between the elements: a number, an id. Here an entity whose name has one word more is like one too, which may be wrong
-// for a name but seldom is where both are near the question.
+// between the elements: a number, an id.
 // mode: read
 // param $elements: list<string>: entities and key elements of seed facts
 // param $passages: list<string>: seed passages
 // param $cap: int: most passages of an element that are followed
 // param $known: list<string>: passages whose cosine is known
 // param $vector: list<float>: the question's vector
-// param $likeness: float: least cosine of two names of which one has a word more
 // returns: allPassages, elements, keys, totals, passages, names, cosines, counts, mentions, heads, tails, like, alike
 CALL () {
   CALL () {
@@ -72,27 +70,9 @@ CALL (found, totals) {
   RETURN collect(at) AS heads, collect(o.id) AS tails
 }
 CALL (found) {
-  CALL (found) {
-    UNWIND range(0, size(found) - 1) AS at
-    WITH at, found[at] AS k
-    MATCH (k:Entity)-[:SAME_AS]->(o:Entity)
-    RETURN at, o
-    UNION ALL
-    UNWIND range(0, size(found) - 1) AS at
-    WITH at, found[at] AS k
-    WHERE k.nameWords CONTAINS ' ' AND NOT k.nameWords STARTS WITH '#1 '
-    WITH at, k, tail(split(k.nameWords, ' ')) AS words
-    UNWIND range(0, size(words) - 1) AS left
-    WITH at, k, words, left
-    WHERE NOT words[left] =~ '.*[0-9].*'
-    MATCH (o:Entity {nameWords: reduce(
-      rest = '#' + (size(words) - 1), n IN range(0, size(words) - 1) |
-      rest + CASE n WHEN left THEN '' ELSE ' ' + words[n] END
-    )})
-    WHERE 2 * vector.similarity.cosine(k.embedding, o.embedding) - 1 >= $likeness
-    RETURN at, o
-  }
-  WITH at, o
+  UNWIND range(0, size(found) - 1) AS at
+  WITH at, found[at] AS k
+  MATCH (k:Entity)-[:SAME_AS]->(o:Entity)
   WHERE o IN found
   RETURN collect(at) AS like, collect(o.id) AS alike
 }

@@ -147,8 +147,6 @@ def _is_wanted(name: str | None, wanted: set[str]) -> bool:
 
 FACT_SEEDS = 50
 """Facts whose entities get restart mass."""
-WORD_MORE = 0.85
-"""Least cosine of two names of which one has a word more, for the walk alone."""
 MENTION_CAP = 10
 """Passages of an entity that are followed: one in more leads nowhere in particular (study: 10 to 50 are alike)."""
 NAMED_PASSAGES = 10
@@ -274,7 +272,7 @@ def _around(store: Store, question: Question, seeds: _Seeds) -> Row:
     passages = {*best(seeds.nearest.passages, PASSAGE_SEEDS), *named}
     known = {*(row["id"] for row in seeds.passages), *named}
     bounds = {"elements": sorted(elements), "passages": sorted(passages), "known": sorted(known), "cap": MENTION_CAP}
-    (around,) = store.read("search/neighbourhood", **bounds, vector=question.vector, likeness=WORD_MORE)
+    (around,) = store.read("search/neighbourhood", **bounds, vector=question.vector)
     return around
 
 
