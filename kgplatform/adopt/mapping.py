@@ -38,6 +38,7 @@ from kgplatform.text import did_you_mean, listed, tidy, type_key
 
 _PLACE = re.compile(r"\{([^{}]+)\}")
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
+_END = re.compile(r"(?<=[.!?…])\.\Z")
 _PATH = re.compile(r"\(:?(.+?)\)-\[:(.+?)\]->\(:?(.+?)\)")
 NAME, ENDS = "name", ("a.name", "b.name")
 """Places that are the name of a row, and those of the rows that a relationship joins."""
@@ -73,7 +74,7 @@ class Template:
                 parts.append(_PLACE.sub(lambda found: values[found[1]], part))
             elif number % 2 == 0:
                 return ""
-        return tidy("".join(parts))
+        return _END.sub("", tidy("".join(parts)))  # a value may end as a sentence does
 
 
 @dataclass(frozen=True, slots=True)

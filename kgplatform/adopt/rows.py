@@ -25,6 +25,7 @@ from kgplatform.neo4j.metadata import flat
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches, literal, name_in_cypher
 from kgplatform.records import (
+    AtomicFact,
     Document,
     ExtractedAttribute,
     ExtractedEntity,
@@ -60,7 +61,8 @@ class RowExtractor:
         """What begins in ``passage``."""
         if not isinstance(document, RowDocument):
             raise InputError(f"{document.title} is no row of another graph.")
-        entities, attributes, triples = [document.entity], list[ExtractedAttribute](), list[ExtractedTriple]()
+        row, attributes, triples = document.entity, list[ExtractedAttribute](), list[ExtractedTriple]()
+        entities, facts = [row], list[AtomicFact]()
         for start, end, item in document.said:
             if item is None or not passage.start <= start < passage.end:
                 continue
@@ -68,9 +70,11 @@ class RowExtractor:
             if isinstance(item, ExtractedTriple):
                 entities.append(ExtractedEntity(item.object, item.object_type))
                 triples.append(replace(item, quote=words))
+                facts.append(AtomicFact(words, (row.name, item.object), words))
             else:
                 attributes.append(replace(item, quote=words))
-        return Extraction(tuple(dict.fromkeys(entities)), tuple(triples), tuple(attributes))
+                facts.append(AtomicFact(words, (row.name,), words))
+        return Extraction(tuple(dict.fromkeys(entities)), tuple(triples), tuple(attributes), tuple(facts))
 
 
 def statement_that_shows(label: str, property: str, value: object) -> str:

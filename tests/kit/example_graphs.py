@@ -113,9 +113,11 @@ def movies(store: Store, suffix: str = "") -> None:
 
 def dumped(store: Store, suffix: str) -> list[Any]:
     """All that is theirs: nodes with all labels and properties, relationships, constraints and indexes."""
-    ours = "any(label IN labels(n) WHERE label ENDS WITH $suffix)"
-    nodes = run(store, f"MATCH (n) WHERE {ours} RETURN labels(n), properties(n), elementId(n) AS id ORDER BY id", suffix=suffix)
-    joins = f"MATCH (n)-[r]-(m) WHERE {ours} RETURN type(r), properties(r), elementId(r) AS id, elementId(m) ORDER BY id"
-    shape = "YIELD name, type, labelsOrTypes, properties WHERE any(each IN labelsOrTypes WHERE each ENDS WITH $suffix)"
-    kinds = [run(store, f"SHOW {kind} {shape} RETURN * ORDER BY name", suffix=suffix) for kind in ("INDEXES", "CONSTRAINTS")]
-    return [nodes, run(store, joins, suffix=suffix), *kinds]
+    where = f"any(label IN labels(n) WHERE label ENDS WITH '{suffix}')"
+    nodes = f"MATCH (n) WHERE {where} RETURN labels(n), properties(n), elementId(n) AS id ORDER BY id"
+    joins = (
+        f"MATCH (n)-[r]-(m) WHERE {where} RETURN type(r), properties(r), elementId(m), elementId(r) AS id ORDER BY id"
+    )
+    shape = f"name, type, labelsOrTypes, properties WHERE any(each IN labelsOrTypes WHERE each ENDS WITH '{suffix}')"
+    kinds = [f"SHOW {kind} YIELD {shape} RETURN * ORDER BY name" for kind in ("INDEXES", "CONSTRAINTS")]
+    return [run(store, statement) for statement in (nodes, joins, *kinds)]
