@@ -22,6 +22,7 @@ from kgplatform.adopt.propose import proposed
 from kgplatform.adopt.rows import SOURCE, AdoptedRows, remove_rows
 from kgplatform.concurrency.arguments import checked
 from kgplatform.errors import InputError, ServerError, SettingError
+from kgplatform.explore.info import GraphSchema
 from kgplatform.extract.schema import Schema
 from kgplatform.ingest.graph_state import graph_state, set_state
 from kgplatform.ingest.pipeline import IngestReport, ingest, remove_documents
@@ -84,17 +85,19 @@ class Adopt:
     def forget(self, *, progress: Progress = SILENT) -> int:
         """Remove all that came of the rows, and nothing else; returns how many these were."""
         number = 0
+        if not (self._kept() or self._some_rows(self._store)):
+            return number
         with self._writing(self._base(), progress) as (_, tools):
             while some := self._some_rows(tools.store):
                 remove_rows(tools.store, some)
                 number += len(some)
                 progress("removing", number, 0)
-            if "schema" in graph_state(tools.store):
-                schema = json.dumps(tools.schema.to_dict(), ensure_ascii=False)
-                tools.store.write(set_state(adopted=None, schema=schema))
-                remove_documents(tools, (), ())
-            else:
-                tools.store.write(set_state(adopted=None))
+            known = GraphSchema.of(graph_state(tools.store))
+            if known is not None:
+                left = without(known.schema, self._kept().get("added", {}))
+                tools.store.write(set_state(schema=json.dumps(left.to_dict(), ensure_ascii=False)))
+            tools.store.write(set_state(adopted=None))
+            remove_documents(tools, (), ())
         return number
 
     def _some_rows(self, store: Store) -> list[str]:

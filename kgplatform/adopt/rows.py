@@ -16,7 +16,7 @@ from itertools import chain
 from typing import Any
 from urllib.parse import quote
 
-from kgplatform.adopt.mapping import NAME, Path, RowMapping, Rows, Terms, said_value, spelled_out
+from kgplatform.adopt.mapping import NAME, RowMapping, Rows, Terms, said_value, spelled_out
 from kgplatform.concurrency.workers import BoundedCalls
 from kgplatform.errors import InputError
 from kgplatform.extract.schema import Schema
@@ -79,7 +79,8 @@ class RowExtractor:
 
 def statement_that_shows(label: str, property: str, value: object) -> str:
     """The Cypher that shows a row in Neo4j Browser, with its value written as that of a parameter that is pasted."""
-    return f"MATCH (n:{name_in_cypher(label)} {{{name_in_cypher(property)}: {literal(value)}}}) RETURN n"
+    node = f"(n:{name_in_cypher(label)} {{{name_in_cypher(property)}: {literal(value)}}})"
+    return f"MATCH {node} RETURN n"  # for people to paste: nothing here runs it
 
 
 class AdoptedRows(Texts):
@@ -186,21 +187,19 @@ class AdoptedRows(Texts):
             said=tuple(places),
         )
 
-    def _joined(self, rows: Rows, name: str, related: Sequence[Sequence[object]]) -> Iterator[tuple[str, Item]]:
+    def _joined(self, rows: Rows, name: str, related: Sequence[Any]) -> Iterator[tuple[str, Item]]:
         """What is said of the relationships that lead from a row."""
         for type_, details, label, names in related:
-            path = self._mapping.paths.get((rows.label, str(type_), str(label)))
-            if path is not None:
-                yield from self._said(path, name, self._mapping.rows[path.end], details, names)
-
-    def _said(self, path: Path, name: str, end: Rows, details: object, names: object) -> Iterator[tuple[str, Item]]:
-        called = dict(zip(end.name.places, map(said_value, names), strict=True))  # type: ignore[call-overload]  # lists
-        other = end.name.filled(called)
-        known = zip(self._details[path.type], map(said_value, details), strict=True)  # type: ignore[call-overload]
-        sentence = path.sentence.filled({**dict(known), "a.name": name, "b.name": other})
-        if sentence and has_usable_names(other):
-            relation = self._terms.relations[path.key]
-            yield sentence, ExtractedTriple(name, relation, other, object_type=self._terms.types[path.end])
+            path = self._mapping.paths.get((rows.label, type_, label))
+            if path is None:
+                continue
+            end = self._mapping.rows[label].name
+            other = end.filled(dict(zip(end.places, map(said_value, names), strict=True)))
+            known = dict(zip(self._details[type_], map(said_value, details), strict=True))
+            sentence = path.sentence.filled({**known, "a.name": name, "b.name": other})
+            if sentence and has_usable_names(other):
+                relation = self._terms.relations[path.key]
+                yield sentence, ExtractedTriple(name, relation, other, object_type=self._terms.types[label])
 
 
 def _plain(value: object) -> object:
