@@ -1,7 +1,6 @@
-// What the nodes of a graph have, by their labels: properties, their types, and whether each node has them.
+// What the nodes of a graph have, by their labels: properties, the types of their values, and how many nodes have one.
 // mode: read
-// returns: labels, name, types, every
-CALL db.schema.nodeTypeProperties() YIELD nodeLabels, propertyName, propertyTypes, mandatory
-WITH nodeLabels, propertyName, propertyTypes, mandatory
-WHERE propertyName IS NOT NULL
-RETURN nodeLabels AS labels, propertyName AS name, propertyTypes AS types, mandatory AS every
+// returns: labels, name, types, count
+MATCH (n)
+UNWIND keys(n) AS name
+RETURN labels(n) AS labels, name, collect(DISTINCT valueType(n[name])) AS types, count(*) AS count

@@ -61,7 +61,7 @@ class Adopt:
         """A mapping of the graph at ``source`` (``adopt_uri`` by default), as YAML to edit. Raises ``InputError``."""
         address = source or self._settings.adopt_uri
         if not address:
-            raise InputError("Name the address of the graph to adopt, such as neo4j://localhost:7687.", "from")
+            raise InputError("Name the address of the graph to adopt, such as neo4j://localhost:7687.")
         with self._theirs(address) as theirs:
             return proposed(theirs, address, self._base())
 

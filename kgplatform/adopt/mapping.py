@@ -196,7 +196,7 @@ class _Reader:
         """The relationships that ``key`` names."""
         found = _PATH.fullmatch(key.strip())
         if found is None:
-            self.fault(line, f"{key!r} is no path: write it as (Label)-[:TYPE]->(Label).")
+            self.fault(line, f"{key!r} is no path: write it as {path_text('Label', 'TYPE', 'Label')}.")
             return None
         start, type_, end = (each.strip() for each in found.groups())
         for label in dict.fromkeys((start, end)):
@@ -235,6 +235,11 @@ def read_mapping(text: str, name: str, known: Mapping[str, Collection[str]] | No
         raise InputError("\n".join(f"{name}, line {line}: {said}" for line, said in sorted(set(reader.faults))))
     found = {each.key: each for each in paths if each}
     return RowMapping(source, {each.label: each for each in rows if each}, found, text)
+
+
+def path_text(start: str, type_: str, end: str) -> str:
+    """The key of relationships in a mapping."""
+    return "-".join((f"({start})", f"[:{type_}]", f">({end})"))
 
 
 def spelled_out(name: str) -> str:

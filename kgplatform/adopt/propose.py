@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from kgplatform.adopt.mapping import spelled_out
+from kgplatform.adopt.mapping import path_text, spelled_out
 from kgplatform.extract.schema import Schema, fault_of_name, reserved
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.text import counted
@@ -18,7 +18,7 @@ _NAMES = re.compile(r"(?:.*[a-z_\W])?(?:name|title|label)", re.IGNORECASE)
 _FIRST, _LAST = (re.compile(f"(?:{words})_?name", re.IGNORECASE) for words in ("first|given", "last|family|sur"))
 _ID = re.compile(r"(?:.*[a-z_\W])?(?:id|key|code|uuid)|.*ID", re.IGNORECASE)
 _PLAIN = re.compile(r"[A-Za-z_]\w*")
-_UNSAID = re.compile(r"(?:Double|Float)Array|ByteArray|LongArray|Point")
+_UNSAID = re.compile(r"LIST<(?:FLOAT|INTEGER).*|POINT|VECTOR.*")
 """Types of vectors, and of what no sentence says."""
 _HEAD = """\
 # What `kgplatform adopt` reads of this graph. Edit it, then run `kgplatform adopt` with this file's name.
@@ -32,20 +32,21 @@ nodes:"""
 
 @dataclass(slots=True)
 class _Property:
-    """A property of the nodes of a label. ``every``: each has it."""
+    """A property of the nodes of a label, and how many of them have it."""
 
     name: str
     types: set[str]
-    every: bool
+    count: int
+    every: bool = False
 
     @property
     def is_text(self) -> bool:
-        return self.types == {"String"}
+        return self.types == {"STRING"}
 
     @property
     def found(self) -> str:
         """For people: what it holds."""
-        return f"{'/'.join(sorted(self.types))}{'' if self.every else ', not on every node'}"
+        return f"{' or '.join(sorted(self.types)).lower()}{'' if self.every else ', not on every node'}"
 
 
 def proposed(theirs: Store, source: str, schema: Schema) -> str:
@@ -63,9 +64,10 @@ def proposed(theirs: Store, source: str, schema: Schema) -> str:
     for row in combinations:
         sizes[chosen(row["labels"])] += row["count"]
     for row in theirs.read("adopt/properties"):
-        there, one = properties[chosen(row["labels"])], _property(row)
-        known = there.setdefault(one.name, one)
-        known.types, known.every = known.types | one.types, known.every and one.every
+        label, one = chosen(row["labels"]), _property(row)
+        known = properties[label].setdefault(one.name, _Property(one.name, set(), 0))
+        known.types, known.count = known.types | one.types, known.count + one.count
+        known.every = known.count == sizes[label]
     unique = {(row["label"], row["property"]) for row in theirs.read("adopt/unique")}
     lines = [_HEAD.format(source=json.dumps(source))]
     for label in sorted(filter(None, sizes)):
@@ -74,7 +76,7 @@ def proposed(theirs: Store, source: str, schema: Schema) -> str:
 
 
 def _property(row: Row) -> _Property:
-    return _Property(row["name"], {str(each).removesuffix(" NOT NULL") for each in row["types"] or ()}, row["every"])
+    return _Property(row["name"], {each.replace(" NOT NULL", "") for each in row["types"]}, row["count"])
 
 
 def _is_unsaid(one: _Property) -> bool:
@@ -132,7 +134,7 @@ def _of_paths(theirs: Store, chosen: Callable[[Collection[str]], str]) -> Iterat
     properties = defaultdict[str, list[str]](list)
     for row in theirs.read("adopt/path_properties"):
         if not _is_unsaid(_property(row)):
-            properties[row["type"].removeprefix(":").strip("`")].append(row["name"])
+            properties[row["type"]].append(row["name"])
     sizes = Counter[tuple[str, str, str]]()
     for row in theirs.read("adopt/paths"):
         sizes[chosen(row["start"]), row["type"], chosen(row["end"])] += row["count"]
@@ -142,7 +144,7 @@ def _of_paths(theirs: Store, chosen: Callable[[Collection[str]], str]) -> Iterat
         if start and end:
             more = "".join(f"[, {spelled_out(each)} {{{each}}}]" for each in sorted(properties[type_]))
             sentence = json.dumps(f"{{a.name}} {spelled_out(type_)} {{b.name}}{more}.", ensure_ascii=False)
-            path = json.dumps(f"({start})-[:{type_}]->({end})", ensure_ascii=False)
+            path = json.dumps(path_text(start, type_, end), ensure_ascii=False)
             yield f"  {path}: {sentence}  # {counted(count, 'relationship')}"
 
 
