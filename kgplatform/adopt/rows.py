@@ -3,7 +3,7 @@ and each fact is tied to the characters of its sentence.
 
 A row is its own file to an ingest (``source``): what changed in it is known by the hash of its text and facts. What is
 gone is found at the end, when all that is there has been met. Memory does not depend on how many rows there are, but
-for some sixty bytes of each.
+for some seventy bytes of each.
 """
 
 from __future__ import annotations

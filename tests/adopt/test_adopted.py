@@ -81,10 +81,16 @@ def test_rows_take_part_and_go_again(beside: KnowledgeGraph) -> None:
 
     run(beside.store, "MATCH (m:MovieRow {title: 'Cast Away'}) SET m.released = 2001")
     run(beside.store, "MATCH (p:PersonRow {name: 'Kevin Bacon'}) DETACH DELETE p")
-    run(beside.store, "CREATE (:PersonRow {name: 'Meg Ryan'}), (:PersonRow {born: 1900})")
+    run(
+        beside.store,
+        "CREATE (:PersonRow {born: 1900}) WITH * UNWIND [1, 2] AS n CREATE (:PersonRow {name: 'Meg Ryan'})",
+    )
     theirs, report = dumped(beside.store, THEIRS), beside.adopt.refresh()
     assert (report.added, report.changed, report.removed, report.unchanged) == (1, 1, 1, 15)
-    assert report.notes == ["Left out: 1 node without an id or a name."]
+    assert [note.split(", ")[0] for note in report.notes] == [
+        "Left out: 1 node without an id or a name.",
+        "Left out: 1 node with the id of another",
+    ]
 
     beside.correct.undo(made.id)
     assert beside.adopt.forget() == 17
