@@ -21,6 +21,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 import anyio
 from anyio import to_thread
 
+from kgplatform.adopt.adopt import Adopt
 from kgplatform.client import ChatThread, KnowledgeGraph, connect
 from kgplatform.concurrency.threads import Stop
 from kgplatform.correct import Correct
@@ -175,6 +176,15 @@ class AsyncCorrect(_View[Correct]):
     undo = _awaited(Correct.undo)
 
 
+class AsyncAdopt(_View[Adopt]):
+    """``KnowledgeGraph.adopt``, awaited."""
+
+    forget = _awaited(Adopt.forget)
+    ingest = _awaited(Adopt.ingest)
+    propose = _awaited(Adopt.propose)
+    refresh = _awaited(Adopt.refresh)
+
+
 class AsyncChatThread(_View[ChatThread]):
     """A thread of questions (``ChatThread``), awaited. ``id`` names it."""
 
@@ -279,6 +289,11 @@ class AsyncKnowledgeGraph(_View[KnowledgeGraph]):
     def correct(self) -> AsyncCorrect:
         """What people correct: merge, split, rename, and facts that are not so."""
         return AsyncCorrect(self._graph, self._limiter, lambda graph: graph.correct)
+
+    @property
+    def adopt(self) -> AsyncAdopt:
+        """A graph of yours in another database, read beside the documents."""
+        return AsyncAdopt(self._graph, self._limiter, lambda graph: graph.adopt)
 
     @property
     def settings(self) -> Settings:

@@ -33,6 +33,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from kgplatform.adopt.adopt import Adopt
+from kgplatform.adopt.rows import RowExtractor
 from kgplatform.concurrency.arguments import checked, typed
 from kgplatform.concurrency.files import write_atomically
 from kgplatform.concurrency.spans import span
@@ -733,6 +735,17 @@ class KnowledgeGraph:
         with self._writing("correct", progress) as turn:
             yield self._tools(turn, LocalExtractor(), None, "flexible", progress)
 
+    @cached_property
+    def adopt(self) -> Adopt:
+        """A graph of yours in another database, read beside the documents: its nodes are documents of sentences."""
+        return Adopt(self.store, self.settings, self._adopting, lambda: self._schema(None))
+
+    @contextmanager
+    def _adopting(self, schema: Schema, progress: Progress) -> Iterator[tuple[Pass, Tools]]:
+        with self._writing("ingest", progress) as turn:
+            yield turn, self._tools(turn, RowExtractor(), schema, "flexible", progress)
+        self._learnt.discard("documents")  # perhaps the rows were all
+
     def cypher(
         self,
         statement: str,
@@ -883,7 +896,7 @@ class KnowledgeGraph:
         own. Close only the whole.
         """
         part = copy.copy(self)
-        for bound in ("embedder", "language_model", "look", "correct"):
+        for bound in ("embedder", "language_model", "look", "correct", "adopt"):
             part.__dict__.pop(bound, None)
         part.store, part.ledger, part._whole = self.store.within(stop or self.store.stop), Ledger(), self
         return part

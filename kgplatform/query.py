@@ -234,7 +234,7 @@ def literal(value: Any) -> str:
             text = repr(value)
             return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) and value else text
         case Mapping():
-            return "{" + ", ".join(f"{_key(key)}: {literal(item)}" for key, item in value.items()) + "}"
+            return "{" + ", ".join(f"{name_in_cypher(key)}: {literal(item)}" for key, item in value.items()) + "}"
         case list() | tuple():
             return "[" + ",".join(literal(item) for item in value) + "]"
     raise TypeError(f"a parameter of the type {type(value).__name__} has no form in Cypher here")
@@ -247,5 +247,6 @@ def _escaped(letter: str) -> str:
     return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))
 
 
-def _key(name: str) -> str:
+def name_in_cypher(name: str) -> str:
+    """A label or a property as Cypher writes it, in backticks where it needs them."""
     return name if name.isidentifier() and name.isascii() else f"`{name.replace('`', '``')}`"

@@ -161,7 +161,7 @@ class ExtractedEntity:
 @dataclass(frozen=True, slots=True)
 class ExtractedTriple:
     """Subject, predicate and object in the extractor's words, with what of the passage states it: words (``quote``), or
-    a ``sentence`` by its number (``text.numbered``)."""
+    a ``sentence`` by its number (``text.numbered``). ``object_type``: of the object, where others may be called so."""
 
     subject: str
     predicate: str
@@ -169,6 +169,7 @@ class ExtractedTriple:
     quote: str | None = None
     in_schema: bool = True
     sentence: int | None = None
+    object_type: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

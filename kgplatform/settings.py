@@ -87,6 +87,10 @@ class Settings(BaseSettings):
     neo4j_username: str = _setting("neo4j", "User name for that server.", env=("NEO4J_USERNAME", "NEO4J_USER"))
     neo4j_password: SecretStr | None = _setting(None, "Password for that server.", env=("NEO4J_PASSWORD",))
     neo4j_database: str | None = _setting(None, "Database on that server.", env=("NEO4J_DATABASE",))
+    adopt_uri: str | None = _setting(None, "Address of the graph that `kgplatform adopt` reads.")
+    adopt_username: str = _setting("neo4j", "User name there; reading is enough.")
+    adopt_password: SecretStr | None = _setting(None, "Password there.")
+    adopt_database: str | None = _setting(None, "Database there.")
     neo4j_heap: str = _setting(
         "auto",
         "Heap of the managed server, such as 2g; auto chooses at each start by the machine's memory and the graph's "
@@ -236,6 +240,10 @@ class GivenSettings(TypedDict, total=False):
     neo4j_username: str | None
     neo4j_password: SecretStr | str | None
     neo4j_database: str | None
+    adopt_uri: str | None
+    adopt_username: str | None
+    adopt_password: SecretStr | str | None
+    adopt_database: str | None
     neo4j_heap: str | None
     neo4j_page_cache: str | None
     neo4j_jars: str | Path | None

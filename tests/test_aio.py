@@ -9,7 +9,8 @@ from conftest import DIMENSION
 from event_loops import in_own_thread
 
 from kgplatform import AsyncKnowledgeGraph, InputError, KnowledgeGraph, Stop, StoppedError, Text, connect_async
-from kgplatform.aio import AsyncChatThread, AsyncLook
+from kgplatform.adopt.adopt import Adopt
+from kgplatform.aio import AsyncAdopt, AsyncChatThread, AsyncLook
 from kgplatform.client import ChatThread
 from kgplatform.correct import Correct
 from kgplatform.explore.look import Look
@@ -30,11 +31,16 @@ NOT_AWAITED = {
     Look: set[str](),
     ChatThread: set[str](),
     Correct: set[str](),
+    Adopt: {"mapping"},
 }
 
 
 @pytest.mark.parametrize(
-    ("plain", "awaited"), [(KnowledgeGraph, AsyncKnowledgeGraph), (Look, AsyncLook), (ChatThread, AsyncChatThread)]
+    ("plain", "awaited"),
+    [
+        *((KnowledgeGraph, AsyncKnowledgeGraph), (Look, AsyncLook), (ChatThread, AsyncChatThread)),
+        (Adopt, AsyncAdopt),
+    ],
 )
 def test_every_method_is_there_with_the_same_parameters(plain: type[Any], awaited: type[Any]) -> None:
     public = {name for name in dir(plain) if not name.startswith("_")}

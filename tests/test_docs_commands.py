@@ -17,6 +17,7 @@ from doc_pages import ALL, PAGES, blocks, commands_of, page
 from event_loops import in_own_thread
 from simulated_readers import reply
 
+from kgplatform.adopt.mapping import read_mapping
 from kgplatform.client import connect
 from kgplatform.evaluate.costs import load_prices
 from kgplatform.evaluate.setups import read_grid
@@ -52,6 +53,7 @@ NOT_ONE_BY_ONE = {
     "people ": "the same",
     "--workspace ": "the same",
     "--workspaces ": "the same",
+    "kgplatform adopt": "another server: tests/adopt/test_adopted.py",
     "ingest examples/corpus": "the tutorial, one command after the other, below",
 }
 # Blocks of bash, and of Python that other tests run.
@@ -302,6 +304,8 @@ def test_settings_and_json_of_the_pages_can_be_read() -> None:
 
 
 def test_yaml_is_what_the_page_says_it_is(folder: Path) -> None:
+    (mapping,) = blocks(page("commands.md"), "yaml")
+    assert len(read_mapping(mapping, "adopt.yaml").paths) == 1
     schema = load_schema(folder / "films.yaml")
     assert [each.name for each in schema.entities] == ["Person", "Film"]
     assert is_open_ie(folder / "openie.json")

@@ -35,7 +35,7 @@ extract
 resolution
 ingest
 tree gist exchange explore search parts workspaces
-correct
+correct adopt
 readers
 client
 aio

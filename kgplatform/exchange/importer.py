@@ -274,6 +274,7 @@ def _finish(
     define_indexes(store, graph.properties["embeddingDimension"], more)
     progress("indexes", 1, 1)
     row = _node_rows(store, [graph])[0]
+    row["properties"].pop("adopted", None)  # it names a server: a file from anybody would be given a password for it
     store.write(("exchange/replace_graph_state", {"labels": row["labels"], "properties": row["properties"]}))
     if not (any(store.read("ingest/pending_counts")[0].values()) or store.read("correct/due")):
         return ()

@@ -75,7 +75,7 @@ def bound(extraction: Extraction, schema: Schema, mode: Mode) -> tuple[Extractio
     for entity, _ in entities:
         if is_kept(entity):
             listed.setdefault(normalise_name(entity.name), entity)
-    triples = [_judge_triple(triple, schema, listed) for triple in extraction.triples]
+    triples = [_judge_triple(triple, schema, listed, entities) for triple in extraction.triples]
     attributes = [_judge_attribute(attribute, schema, listed) for attribute in extraction.attributes]
     bounded = replace(
         extraction,
@@ -110,10 +110,16 @@ def _called(items: Sequence[ExtractedItem], schema: Schema) -> dict[str, Counter
     return found
 
 
-def _judge_triple(triple: ExtractedTriple, schema: Schema, listed: Listed) -> tuple[ExtractedTriple, bool]:
+def _judge_triple(
+    triple: ExtractedTriple, schema: Schema, listed: Listed, entities: Sequence[tuple[ExtractedEntity, bool]]
+) -> tuple[ExtractedTriple, bool]:
     """The triple as the schema has it, and whether that renamed it."""
     relation = schema.relation(triple.predicate)
     head, tail = listed.get(normalise_name(triple.subject)), listed.get(normalise_name(triple.object))
+    if tail and triple.object_type not in (None, tail.type):  # another one of that name
+        key = normalise_name(triple.object)
+        others = (each for each, _ in entities if each.type == triple.object_type and normalise_name(each.name) == key)
+        tail = next(others, tail)
     if relation is None or not _fits(head) or not _fits(tail) or not relation.joins(head.type, tail.type):
         return replace(triple, in_schema=False), False
     return replace(triple, predicate=relation.name, in_schema=True), relation.name != triple.predicate
@@ -178,6 +184,8 @@ def put_right(extraction: Extraction, schema: Schema) -> tuple[Extraction, int]:
 
 
 def _triple(triple: ExtractedTriple, schema: Schema, listed: Listed) -> ExtractedTriple | ExtractedAttribute:
+    if triple.object_type is not None:  # of a row, which says what it means
+        return triple
     triple = replace(triple, subject=_full_name(triple.subject, listed), object=_full_name(triple.object, listed))
     head, tail = listed.get(normalise_name(triple.subject)), listed.get(normalise_name(triple.object))
     relation = schema.relation(triple.predicate)

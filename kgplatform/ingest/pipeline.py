@@ -51,7 +51,7 @@ from kgplatform.prompt import fence_for, render
 from kgplatform.records import GoneFile, SkippedFile, Usage
 from kgplatform.shown import Shown
 from kgplatform.sources.load import named_folders
-from kgplatform.sources.objects import Texts
+from kgplatform.sources.objects import ADOPTED, Texts
 from kgplatform.text import clipped, hash64
 from kgplatform.text.languages import NAMES
 
@@ -297,7 +297,7 @@ def _counts(store: Store, plan: Plan) -> dict[str, Any]:
 
 def _notes_on_others(tools: Tools, before: Row, done: int) -> list[str]:
     """Says so if passages that stay as they are were read in another way than this ingest reads."""
-    if not done or "extractor" not in before:
+    if not done or "extractor" not in before or tools.extractor.name == ADOPTED:
         return []
     now = json.dumps(tools.schema.to_dict(), ensure_ascii=False)
     if (before["extractor"], before["schema"], before["mode"]) == (tools.extractor.name, now, tools.mode):
@@ -337,11 +337,10 @@ def _record(tools: Tools) -> None:
         "schema": json.dumps(tools.schema.to_dict(), ensure_ascii=False),
         "expansions": _expansions(tools),
         "chunkTokens": tools.settings.passage_tokens,
-        "extractor": tools.extractor.name,
-        "mode": tools.mode,
         "schemaChosen": None,
     }
-    tools.store.write(set_state(**state))
+    how = {"extractor": tools.extractor.name, "mode": tools.mode}  # of texts: rows have one way to be read
+    tools.store.write(set_state(**state, **({} if tools.extractor.name == ADOPTED else how)))
 
 
 def _expansions(tools: Tools) -> str:

@@ -374,7 +374,8 @@ def _add_entity(rows: Rows, ids: dict[str, str], passage: Passage, entity: Extra
             "inSchema": entity.in_schema,
         },
     )
-    ids.setdefault(key, entity_id)
+    if ids.setdefault(key, entity_id) != entity_id:
+        ids[f"{key}\n{entity.type}"] = entity_id  # no name has such a key
     _mention(rows, entity_id, name, passage)
 
 
@@ -437,7 +438,8 @@ def ids_of(row: Row) -> Row:
 
 def _add_triple(rows: Rows, ids: dict[str, str], passage: Passage, triple: ExtractedTriple, schema: Schema) -> None:
     subject, predicate, object_ = tidy(triple.subject), tidy(triple.predicate), tidy(triple.object)
-    subject_id, object_id = ids[normalise_name(subject)], ids[normalise_name(object_)]
+    subject_id, key = ids[normalise_name(subject)], normalise_name(object_)
+    object_id = ids.get(f"{key}\n{triple.object_type}") or ids[key]
     row: Row = {
         "name": predicate,
         # The name of a relation of the schema as people write it: "born in".

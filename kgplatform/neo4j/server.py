@@ -70,6 +70,8 @@ from kgplatform.query import load_query
 from kgplatform.settings import Settings
 
 if TYPE_CHECKING:
+    from pydantic import SecretStr
+
     from kgplatform.neo4j.store import Connection, Store
 
 _USUAL_PORTS = Ports(bolt=7687, http=7474)
@@ -489,14 +491,20 @@ def open_store(settings: Settings, report: Report) -> Store:
 
     Raises ``SettingError`` for another protocol or no password, ``ServerError`` if the local server does not start.
     """
-    from kgplatform.neo4j.store import SCHEMES, Connection, Store
+    from kgplatform.neo4j.store import Store
 
     if settings.neo4j_uri is None:
         server = LocalNeo4j(settings, report)
         return Store(server.up(), server.revive)
-    if settings.neo4j_uri.partition("://")[0] not in SCHEMES:
-        raise SettingError(f"NEO4J_URI={settings.neo4j_uri} cannot be used: it must begin with neo4j:// or bolt://.")
-    if settings.neo4j_password is None:
+    return store_at(settings.neo4j_uri, settings.neo4j_username, settings.neo4j_password, settings.neo4j_database)
+
+
+def store_at(uri: str, username: str, password: SecretStr | None, database: str | None) -> Store:
+    """The database of a given server. Raises ``SettingError`` for another protocol or no password."""
+    from kgplatform.neo4j.store import SCHEMES, Connection, Store
+
+    if uri.partition("://")[0] not in SCHEMES:
+        raise SettingError(f"NEO4J_URI={uri} cannot be used: it must begin with neo4j:// or bolt://.")
+    if password is None:
         raise SettingError("NEO4J_URI is set, but NEO4J_PASSWORD is not. Set it, or unset NEO4J_URI.")
-    password = settings.neo4j_password.get_secret_value()
-    return Store(Connection(settings.neo4j_uri, settings.neo4j_username, password, settings.neo4j_database))
+    return Store(Connection(uri, username, password.get_secret_value(), database))

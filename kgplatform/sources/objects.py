@@ -60,7 +60,9 @@ class Loader(Protocol):
 Ingestible = str | os.PathLike[str] | Text | Mapping[str, Any] | Loader | Iterable[Any]
 """What ``ingest`` takes; documents of other libraries, open files and tables are iterables to Python."""
 
-_ADDRESS = re.compile(r"(?!text:)[A-Za-z][A-Za-z0-9+.-]*:\S+")
+ADOPTED = "adopted"
+"""Begins the URIs of rows of another graph (``kgplatform.adopt``), and is the extractor that reads them."""
+_ADDRESS = re.compile(rf"(?!text:|{ADOPTED}:)[A-Za-z][A-Za-z0-9+.-]*:\S+")
 _WEB = re.compile(r"https?://\S+", re.IGNORECASE)
 _LONGEST_PATH = 4096
 _CAPTION = 80

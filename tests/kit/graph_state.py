@@ -20,7 +20,7 @@ def snapshot(store: Store) -> Snapshot:
         timeout=60,
         limit=10**6,
     )
-    known = {f"{sorted(labels)}/{properties['id']}": _comparable(properties) for labels, properties in nodes.rows}
+    known = {f"{sorted(labels)}/{properties.get('id')}": _comparable(properties) for labels, properties in nodes.rows}
     return known, sorted(([a, kind, _comparable(properties), b] for a, kind, properties, b in edges.rows), key=repr)
 
 

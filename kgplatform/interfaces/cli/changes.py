@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -28,6 +29,7 @@ from kgplatform.interfaces.cli.shared import (
 )
 
 if TYPE_CHECKING:
+    from kgplatform.client import KnowledgeGraph
     from kgplatform.exchange import ExchangeReport
 
 
@@ -151,6 +153,51 @@ def ingest(
         note(advice)
     terminal.show(as_json, report, reports.show_ingest)
     raise typer.Exit(reports.exit_code(report, of_files=bool(paths or recorded)))
+
+
+def adopt(
+    mapping: Annotated[
+        Path | None, typer.Argument(help="A mapping that you have edited; the file to save a new one in.")
+    ] = None,
+    source: Annotated[
+        str | None, typer.Option("--from", metavar="URI", help="Propose a mapping of the graph at this address.")
+    ] = None,
+    refresh: Annotated[bool, typer.Option("--refresh", help="Read what has changed since.")] = False,
+    forget: Annotated[bool, typer.Option("--forget", help="Remove all that came of that graph.")] = False,
+    home: Home = None,
+    as_json: AsJson = False,
+) -> None:
+    """Read a graph that you have in another Neo4j beside the documents. Nothing is written there."""
+    if refresh + forget + bool(mapping or source) > 1:
+        raise InputError("Give a mapping, --from, --refresh or --forget, one of them.")
+    from kgplatform.interfaces.cli.show import reports, terminal
+
+    with terminal.ProgressLines() as progress, connect_to(home) as graph:
+        if forget:
+            number = graph.adopt.forget(progress=progress)
+            terminal.show(as_json, number, lambda number: print(f"Rows removed: {number:,}."), {"removed": number})
+            return
+        if source or (mapping is None and not refresh):
+            _propose(graph, source, mapping or Path("adopt.yaml"), as_json)
+            return
+        read = graph.adopt.refresh if mapping is None else partial(graph.adopt.ingest, mapping)
+        report = read(progress=progress)
+    terminal.show(as_json, report, reports.show_ingest)
+    raise typer.Exit(reports.exit_code(report, of_files=True))
+
+
+def _propose(graph: KnowledgeGraph, source: str | None, file: Path, as_json: bool) -> None:
+    from kgplatform.interfaces.cli.show import terminal
+
+    if file.exists():
+        raise InputError(f"{file} is there already. Run `kgplatform adopt {file}`, or name another file.")
+    text = graph.adopt.propose(source)
+    try:
+        file.write_text(text, "utf-8")
+    except OSError as error:
+        raise InputError(f"{file} cannot be written: {error.strerror}.") from error
+    terminal.show(as_json, text, lambda text: print(text, end=""), {"mapping": text, "file": file})
+    note(f"Saved to {file}. Edit it, then run `kgplatform adopt {file}`.")
 
 
 def tree(
