@@ -105,6 +105,11 @@ class Adopt:
 
     def _read(self, text: str, name: str, progress: Progress) -> IngestReport:
         mapping = read_mapping(text, name)
+        if self._settings.adopt_password and mapping.source != self._settings.adopt_uri:
+            raise InputError(  # a mapping may be anybody's
+                f"The password would be sent to {mapping.source:.200}, which the mapping names. "
+                "Set KGPLATFORM_ADOPT_URI to this address if the password is for it."
+            )
         kept = self._kept()
         if kept and kept["from"] != mapping.source:
             raise InputError(f"The graph at {kept['from']} is adopted already. Forget it before you adopt another.")

@@ -111,6 +111,8 @@ def test_the_command_line(beside: KnowledgeGraph, run: Run, neo4j_server: Connec
     monkeypatch.setenv("KGPLATFORM_ADOPT_PASSWORD", neo4j_server.password)
     assert 'tagline: "{name}: tagline {tagline}."  # string' in run("adopt", "--from", neo4j_server.uri).out
     assert "is there already" in run("adopt", "--from", neo4j_server.uri).err
+    assert f"The password would be sent to {neo4j_server.uri}" in run("adopt", "adopt.yaml").err
+    monkeypatch.setenv("KGPLATFORM_ADOPT_URI", neo4j_server.uri)
     Path("adopt.yaml").write_text(Path("adopt.yaml").read_text().replace("id: title", "id: titel"))
     line = Path("adopt.yaml").read_text().split("\n").index("    id: titel  # unique by a constraint") + 1
     assert (
