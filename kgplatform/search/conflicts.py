@@ -7,19 +7,17 @@ without the document that says the other, there is none.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import combinations, islice
+from itertools import chain, combinations, islice
 from typing import Any
 
 from kgplatform.neo4j.store import ANY_TIME, Row, Store
 from kgplatform.query import batches
 from kgplatform.records import Citation, Conflict, metadata_of, written_on
+from kgplatform.search.agreement import Said, agree, are_one
 from kgplatform.search.found import facts_by_id
-from kgplatform.text import normalise_name
-from kgplatform.text.times import times_in
 
 _MOST = 100
 """Facts of an entity with the same relation or attribute that are compared, and places of each."""
@@ -29,7 +27,6 @@ _DISPUTES = 20
 """Of one answer, the most."""
 _JOINING = ["SAME_AS", "FORM_OF", "LOCATED_IN", "PART_OF", "HAS_PART"]
 """Relationships between what is one thing, or the one in the other: who was born in a town was born in its country."""
-_THOUSANDS = re.compile(r"(?<=\d)[.,'’ \u00a0](?=\d{3}(?!\d))")
 _EVER = "~"
 """After all days."""
 
@@ -139,9 +136,10 @@ def conflicts(store: Store, single: Single, limit: int) -> tuple[Conflict, ...]:
     """At most ``limit`` of the graph's conflicts, by the names of their subjects."""
     names = {"relations": [*single[0]], "attributes": [*single[1]]}
     with closing(store.read_batches("search/single_subjects", _SUBJECTS, **names)) as subjects:
-        rivals = (each for rows in subjects for each in _rivals(store, single, [row["id"] for row in rows]))
-        pairs = ((each, one, other, None) for each in rivals for one, other in each.pairs if _overlap(one, other))
-        return _shown(store, list(islice(pairs, limit)))
+        rivals = (_rivals(store, single, [row["id"] for row in rows]) for rows in subjects)
+        found = ([(each, *pair, None) for each in some for pair in each.pairs if _overlap(*pair)] for some in rivals)
+        of_one = chain.from_iterable(_of_one_thing(store, single, some) for some in found)
+        return _shown(store, list(islice(of_one, limit)))
 
 
 def disputes(store: Store, single: Single, citations: Sequence[Citation]) -> tuple[Conflict, ...]:
@@ -157,7 +155,7 @@ def disputes(store: Store, single: Single, citations: Sequence[Citation]) -> tup
                     begun = [place for place in other.places if one.over <= place.since < store.as_of[1]]
                     if begun or _overlap(one, other):
                         found.append((rivals, one, other, min(begun, key=lambda each: each.since, default=None)))
-    return _shown(store, found[:_DISPUTES])
+    return _shown(store, list(islice(_of_one_thing(store, single, found), _DISPUTES)))
 
 
 def over(store: Store, facts: Iterable[str]) -> set[str]:
@@ -184,6 +182,26 @@ def _rivals(store: Store, single: Single, subjects: Sequence[str]) -> Iterator[_
         yield from map(_Rivals.of, rows)
 
 
+def _of_one_thing(store: Store, single: Single, found: Sequence[_Dispute]) -> Iterator[_Dispute]:
+    """Those of ``found`` whose facts are of one thing; and not in conflict in one sentence, which gives what lies in
+    another ("born in Holborn, London") or what was so in turn."""
+    if not found:
+        return
+    told = store.read("search/told_of", entities=sorted({of.id for of, *_ in found}), most=10 * _MOST)
+    entities = {row["id"]: (row, [Said(*each) for each in row["said"]]) for row in told}
+    for each in found:
+        of, *pair, begun = each
+        entity, said = entities[of.id]
+        one, other = ([place for place in said if place.fact == value.id] for value in pair)
+        documents = [{place.document for place in side} for side in (one, other)]
+        sides = [[place for place in said if place.document in of_side] for of_side in documents]
+        if begun or (
+            not any(x.meets(y) for x in one for y in other)
+            and (documents[0] & documents[1] or are_one(entity, sides, {*single[0], *single[1]}))
+        ):
+            yield each
+
+
 def _shown(store: Store, found: Sequence[_Dispute]) -> tuple[Conflict, ...]:
     facts = facts_by_id(store, sorted({value.id for _, *pair, _ in found for value in pair}))
     shown = []
@@ -195,17 +213,3 @@ def _shown(store: Store, found: Sequence[_Dispute]) -> tuple[Conflict, ...]:
         if first.citations and second.citations:
             shown.append(Conflict(of.id, of.subject, of.name, (first, second), begun.since if begun else ""))
     return tuple(shown)
-
-
-def agree(one: str, other: str) -> bool:
-    """Whether two values may be forms of one: the same words, or more of them; the same number; dates of which one is
-    within the other.
-
-    >>> agree("10 December 1815", "1815"), agree("1,200 men", "1200 men"), agree("1815", "1816")
-    (True, True, False)
-    """
-    days = [[(each.since or "", each.until or "~") for each in times_in(f"({value})")] for value in (one, other)]
-    if all(days):
-        return any(first[0] < second[1] and second[0] < first[1] for first in days[0] for second in days[1])
-    words = [set(re.findall(r"[\w.]+", _THOUSANDS.sub("", normalise_name(value)))) for value in (one, other)]
-    return words[0] <= words[1] or words[1] <= words[0]
