@@ -552,10 +552,12 @@ class KnowledgeGraph:
             self.run(on_step=on_step, on_text=on_text, stop=stop, only=only, as_of=as_of) as run,
             evidence_of_failure(question, run) as run,
         ):
-            answer = find(name).answer(question, run, chosen)
+            # The model reads passages of all times: it is told which is asked for.
+            answer = find(name).answer(f"{question} ({as_of})" if as_of else question, run, chosen)
             answer = _verified(answer, run) if verify else answer
         answer = judged_answer(answer, self.embedder.name)
-        answer = replace(answer, evidence=replace(answer.evidence, as_of=as_of))
+        question = tidy(question)
+        answer = replace(answer, question=question, evidence=replace(answer.evidence, question=question, as_of=as_of))
         return keep_run(self.store, answer, self.model_name, time.perf_counter() - started) if keep else answer
 
     @contextmanager
