@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from answer_ways import bare_answer
 from conftest import RESULTS
 from graphs import Graphs, nearest
 from tables import Section, Table
 
-from answer_ways import bare_answer
 from kgplatform import KnowledgeGraph, SearchResult
 from kgplatform.evaluate.journal import Journal
 from kgplatform.text import normalise_name
@@ -33,13 +33,12 @@ def test_holders(section: Callable[[str, str], Section], graphs: Graphs) -> None
     settings = {"openai_base_url": _SERVER, "model_timeout": 1200, "concurrency": 1} if _SERVER else {}
     with graphs.open(graphs.encyclopedias().home, **settings) as graph:
         rows = []
-        for kind, of_kind in (("several", questions[:20]), ("one", questions[20:]), ("all", questions)):
+        for kind, some in (("several", questions[:20]), ("one", questions[20:]), ("all", questions)):
             for way in (WORDS, AS_OF):
-                results = [_search(graph, each, way) for each in of_kind]
-                shares = [_first_facts(each, result, 1) for each, result in zip(of_kind, results, strict=True)]
-                three = [_first_facts(each, result, 3) for each, result in zip(of_kind, results, strict=True)]
-                passage = [each["titles"][0] == result.passages[0].title for each, result in zip(of_kind, results, strict=True)]
-                rows.append((kind, way, *map(_percent, (shares, three, passage))))
+                found_by = [(each, _search(graph, each, way)) for each in some]
+                first, three = ([_has_fact(*each, count) for each in found_by] for count in (1, 3))
+                passage = [each["titles"][0] == result.passages[0].title for each, result in found_by]
+                rows.append((kind, way, *map(_percent, (first, three, passage))))
         columns = ("holders", "asked with", "first fact, %", "first three facts, %", "first passage, %")
         found.tables.append(Table("What the evidence has first", columns, rows))
         of_way = {row[1]: row for row in rows if row[0] == "several"}
@@ -60,7 +59,7 @@ def _dated(asked: Asked) -> str:
     return f"{asked['question'].removesuffix('?')} in {asked['as_of']}?"
 
 
-def _first_facts(asked: Asked, result: SearchResult, count: int) -> bool:
+def _has_fact(asked: Asked, result: SearchResult, count: int) -> bool:
     """Whether one of the first facts is of the right holder: it names them, or their passage states it."""
     return any(
         _is_right(asked, fact.text) or asked["titles"][0] in {place.title for place in fact.citations}
@@ -99,7 +98,8 @@ def _answer(graph: KnowledgeGraph, questions: Sequence[Asked]) -> None:
 
 
 def _answers(questions: Sequence[Asked]) -> Table:
-    records = {each["key"]: each["text"] for each in map(json.loads, _KEPT.read_text("utf-8").splitlines()) if "key" in each}
+    kept = map(json.loads, _KEPT.read_text("utf-8").splitlines())
+    records = {each["key"]: each["text"] for each in kept if "key" in each}
     rows = []
     for way in (AS_OF, WORDS, DENSE):
         right = [_is_right(asked, records.get(f"{way}/{at}")) for at, asked in enumerate(questions)]
