@@ -569,11 +569,14 @@ class KnowledgeGraph:
             self.run(on_step=on_step, on_text=on_text, stop=stop, only=only, as_of=as_of) as run,
             evidence_of_failure(question, run) as run,
         ):
-            answer = find(name).answer(question, run, chosen)
+            # The model reads passages of all times: it is told which is asked for.
+            answer = find(name).answer(f"{question} ({as_of})" if as_of else question, run, chosen)
             answer = _verified(answer, run) if verify else answer
         answer = judged_answer(answer, self.embedder.name)
         disputed = disputes(_store_at(self.store, as_of), _single(self.store), answer.citations)
-        answer = replace(answer, evidence=replace(answer.evidence, as_of=as_of), disputes=disputed)
+        question = tidy(question)
+        of_time = replace(answer.evidence, question=question, as_of=as_of)
+        answer = replace(answer, question=question, evidence=of_time, disputes=disputed)
         return self._kept(answer, started, options, where, as_of) if keep else answer
 
     def _kept(

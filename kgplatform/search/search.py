@@ -14,7 +14,7 @@ import numpy as np
 
 from kgplatform.errors import InputError
 from kgplatform.models.embed import Embedder
-from kgplatform.neo4j.store import Row, Store
+from kgplatform.neo4j.store import ANY_TIME, Row, Store
 from kgplatform.records import FoundCommunity, FoundFact, FoundPassage, FoundPath, SearchResult
 from kgplatform.search.conflicts import over
 from kgplatform.search.found import (
@@ -29,6 +29,7 @@ from kgplatform.search.found import (
     with_copies,
 )
 from kgplatform.search.fuse import PASSAGE_SEEDS, Indices, Neighbourhood, fuse
+from kgplatform.search.in_time import of_time
 from kgplatform.search.question import Question, stands_alone
 from kgplatform.search.routes import (
     ENTITY_SEEDS,
@@ -54,6 +55,8 @@ from kgplatform.search.routes import (
 from kgplatform.text import passage_title, title_key, type_key, unknown
 
 SEARCHES = ("all", *ROUTES)
+_AHEAD = 2
+"""Times as many passages are looked at where a time is asked for."""
 
 
 def search(
@@ -91,7 +94,11 @@ def search(
         found = all_routes(store, asked, without) if route == "all" else ROUTES[route](store, asked, top_k)
     missing = found.missing if route in ("all", "bm25") else held_terms(store, asked).missing
     found = keep_types(store, _still_so(store, replace(found, vector=asked.vector)), types)
-    passages, facts, paths = look_up(store, found, top_k)
+    if store.as_of == ANY_TIME:
+        passages, facts, paths = look_up(store, found, top_k)
+    else:  # a passage of that time may be behind those of others
+        passages, facts, paths = look_up(store, found, _AHEAD * top_k)
+        passages, facts, paths = of_time(passages, asked.text, store.as_of)[:top_k], facts[:top_k], paths[:top_k]
     seconds = round(time.perf_counter() - started, 4)
     return SearchResult(asked.text, passages, facts, seconds, paths, tuple(found.communities), missing=missing)
 

@@ -359,7 +359,7 @@ _DESCRIBED = re.compile(r"\s[a-zäöüß]+e[nrm]?\s[A-ZÄÖÜ]")
 """An adjective and a noun, which may be what is counted: "2000 neue Wohnungen"."""
 _NEXT = re.compile(r"\s([^\W\d_]+)")
 _COUNTED = re.compile(
-    r"(?:\w{3,}[^s]s|people|men|women|children|feet|fish|sheep|percent|per|prozent|hundred|thousand|million|billion"
+    r"(?:\w{3,}[^su]s|people|men|women|children|feet|fish|sheep|percent|per|prozent|hundred|thousand|million|billion"
     r"|mil(?:es?|l)|metres?|meters?|foot|square|cubic|k?m|[cm]m|k?g|lb|ft|mi|mph|kmh|hp|[km]?w|[kmgt]b|[kmg]?hz|rpm|ha|t)\Z"
 )
 """What numbers count, in lower case: plurals, and units."""

@@ -49,7 +49,7 @@ class Way:
         """What comes of ``question``, by the model at ``address``, which is the one of ``graph`` too."""
         started = time.perf_counter()
         if self.finds is not None:
-            record = _bare(self.finds(graph, question.text), address, question.text)
+            record = bare_answer(self.finds(graph, question.text), address, question.text)
         else:
             record = _read(graph, self.reader or self.name, question)
         return {**record, "seconds": round(time.perf_counter() - started, 2)}
@@ -74,7 +74,7 @@ WAYS = (
 DENSE, OURS, RETRIEVE, YOUTU = (way.name for way in WAYS[:4])
 
 
-def _bare(passages: Sequence[FoundPassage], address: str, question: str) -> Record:
+def bare_answer(passages: Sequence[FoundPassage], address: str, question: str) -> Record:
     shown = "\n\n".join(f"{each.title}\n{each.text}" for each in passages)
     prompt = _BARE.format(passages=shown, question=question)
     body = {"messages": [{"role": "user", "content": prompt}], "temperature": 0, "max_tokens": _LONGEST}

@@ -85,6 +85,11 @@ class Graphs:
         """2Wiki's passages with what the rules extract."""
         return self.once("2wiki", [Step(self._data.file("2wiki/corpus.json"))])
 
+    def encyclopedias(self) -> Built:
+        """All passages of MuSiQue, 2Wiki and HotpotQA with what the rules extract."""
+        corpora = [self._data.file(f"{name}/corpus.json") for name in ("musique", "2wiki")]
+        return self.once("encyclopedias", [*map(Step, corpora), Step(self._data.hotpotqa_corpus(self.folder))])
+
     def medical(self) -> Built:
         """The medical text with what the rules extract."""
         return self.once("medical", [Step(self._data.file("medical/corpus.json"))])

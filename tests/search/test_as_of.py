@@ -1,5 +1,6 @@
 """The time of a statement is stored where it is stated; ``as_of`` leaves out what is said of other times."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from kgplatform.client import KnowledgeGraph
 from kgplatform.errors import InputError
 from kgplatform.readers.window import Numbering
 from kgplatform.search.evidence import Evidence
+from kgplatform.testing import ScriptedChat
 
 LINE = "Great Western Railway"
 TEXT = (
@@ -119,3 +121,23 @@ def test_what_cannot_be_asked(line: KnowledgeGraph) -> None:
                 ask(QUESTION, as_of=as_of)
     with pytest.raises(InputError, match="about all times"):
         Evidence(line.store.at(("1857-01-01", "1858-01-01")), line.embedder).statements(QUESTION)
+
+
+def test_texts_of_the_time_come_first(kg: KnowledgeGraph) -> None:
+    """Of what is said of the question; a life that lasts longer, or another time beside it, is not that."""
+    works = {"Gooch": "1846 to 1864", "Brunel": "1833 to 1846", "Churchward": "1902 to 1921"}
+    kg.ingest(
+        {
+            "text": f"{name} lived from 1800 to 1990. {name} was chief engineer of the {LINE} from {years}.",
+            "title": name,
+        }
+        for name, years in works.items()
+    )
+    for as_of, first in (("1840", "Brunel"), ("1850", "Gooch"), ("1910-05", "Churchward")):
+        for route in ("all", "dense", "bm25"):
+            assert kg.search(QUESTION, route, as_of=as_of).passages[0].title == first, (as_of, route)
+        chat = ScriptedChat([json.dumps({"answer": first, "evidence": ["1.2"]})])
+        kg.language_model = chat
+        answer = kg.ask(QUESTION, as_of=as_of, answer_style="phrase")
+        assert (answer.question, answer.evidence.question, answer.evidence.as_of) == (QUESTION, QUESTION, as_of)
+        assert f"{QUESTION} ({as_of})" in chat.calls[0].messages[-1]["content"], "the model is told the time"
