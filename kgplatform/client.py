@@ -54,7 +54,7 @@ from kgplatform.errors import (
 from kgplatform.explore.info import DocumentInfo, Stats, element_graph, named_documents
 from kgplatform.explore.jobs import JobQueue
 from kgplatform.explore.look import Look
-from kgplatform.explore.recheck import SHAKEN, CheckedAnswer, recheck
+from kgplatform.explore.recheck import ASKED_WITH, SHAKEN, CheckedAnswer, can_be_checked, recheck
 from kgplatform.explore.runs import Turn, call_statistics, check_thread, keep_run, remove_thread, turns_of
 from kgplatform.explore.watch import EvidenceChange, evidence, watch
 from kgplatform.extract import Extractor, default_extractor, make_extractor, with_recording
@@ -598,36 +598,47 @@ class KnowledgeGraph:
         return keep_run(self.store, answer, self.model_name, seconds, turn, asked_with=asked_with, nearest=found)
 
     def recheck(
-        self, runs: str | Sequence[str] = (), *, ask_again: bool = False, progress: Progress = SILENT
+        self,
+        runs: str | Sequence[str] = (),
+        *,
+        better: bool = True,
+        ask_again: bool = False,
+        progress: Progress = SILENT,
     ) -> tuple[CheckedAnswer, ...]:
         """What became of kept answers, the last first: whether the sentences that each rests on stand, moved, changed,
-        or are lost, whether another place contradicts them, and whether a passage would answer better now.
+        or are lost, whether another place contradicts them, and whether a passage would answer ``better`` now, which
+        takes a search each.
 
         ``runs``: ids; by default the last answer to every question that was kept. ``ask_again``: the model, if there is
         one, answers anew those that do not stand; each is kept. Raises ``InputError`` for a run that is not there.
         """
         named = [runs] if isinstance(runs, str) else list(runs)
-        kept = self.store.read("explore/kept_answers", runs=named)
+        kept = [row for row in self.store.read("explore/kept_answers", runs=named) if can_be_checked(row)]
         if missing := set(named) - {row["id"] for row in kept}:
-            raise coded(Code.UNKNOWN_RUN, "keep", run=repr(min(missing)))
+            self.look.run(min(missing))
+            raise InputError(
+                f"The run {min(missing)} has no sentences to check: it failed, or was kept by an earlier version. Ask again "
+                "with the option keep.",
+                "keep",
+            )
+        single, asked_with = _single(self.store), {row["id"]: json.loads(row["askedWith"]) for row in kept}
 
-        def search(question: str, asked_with: Mapping[str, Any]) -> SearchResult:
-            return self.search(question, where=asked_with["where"], as_of=asked_with["as_of"])
+        def search(question: str, asked: Mapping[str, Any]) -> SearchResult:
+            return self.search(question, where=asked["where"], as_of=asked["as_of"])
 
-        def dispute(citations: Sequence[Citation], asked_with: Mapping[str, Any]) -> tuple[Conflict, ...]:
-            return disputes(_store_at(self.store, asked_with["as_of"]), _single(self.store), citations)
+        def dispute(citations: Sequence[Citation], asked: Mapping[str, Any]) -> tuple[Conflict, ...]:
+            return disputes(_store_at(self.store, asked["as_of"]), single, citations)
 
-        checked = recheck(self.store, kept, dispute, search, progress)
+        checked = recheck(self.store, kept, dispute, search if better else None, progress)
         if not ask_again:
             return checked
         self._model("Questions are asked again")
-        asked_with = {row["id"]: json.loads(row["askedWith"]) for row in kept}
-        return tuple(
-            replace(each, again=self.ask(each.question, each.reader, keep=True, **asked_with[each.run]))
-            if each.state in SHAKEN
-            else each
-            for each in checked
-        )
+
+        def again(each: CheckedAnswer) -> CheckedAnswer:
+            asked = {name: asked_with[each.run][name] for name in ASKED_WITH}
+            return replace(each, again=self.ask(each.question, each.reader, keep=True, **asked))
+
+        return tuple(again(each) if each.state in SHAKEN else each for each in checked)
 
     def watch(
         self, question: str, *, where: Where | None = None, as_of: str | None = None, every: float = 2.0

@@ -2,6 +2,7 @@
 // tells, as the ids, attributes and values of facts, and its passages that name the entity.
 // mode: read
 // param $attributes: list<string>: attributes that have one value
+// param $most: int: how many documents of an entity are compared
 // returns: entity, name, type, said
 CALL () {
   MATCH (f:Fact {kind: 'attribute'})-[:SUBJECT]->(e:Entity)
@@ -10,7 +11,7 @@ CALL () {
   RETURN e, d, [f.id, f.predicate, f.object] AS fact, '' AS told
   UNION
   MATCH (d:Document)
-  WHERE d.name CONTAINS ' (' AND d.name ENDS WITH ')'
+  WHERE d.name CONTAINS ' (' AND d.name ENDS WITH ')' AND NOT d.source STARTS WITH 'adopted:'
   MATCH (e:Entity {key: toLower(split(d.name, ' (')[0])})
   WHERE EXISTS { (e)-[:FROM_CHUNK]->(:Chunk)-[:FROM_DOCUMENT]->(d) }
   RETURN e, d, null AS fact, d.name AS told
@@ -26,6 +27,8 @@ WITH e, each,
        ORDER BY c.index
      } AS passages
 ORDER BY size(passages) DESC, each.title, each.document
-WITH e, collect({document: each.document, title: each.title, told: each.told, facts: each.facts, passages: passages}) AS said
+WITH e, collect({
+       document: each.document, title: each.title, told: each.told, facts: each.facts, passages: passages
+     })[..$most] AS said
 RETURN e.id AS entity, e.name AS name, e.type AS type, said
 ORDER BY name, entity

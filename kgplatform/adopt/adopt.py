@@ -87,8 +87,9 @@ class Adopt:
         if not (self._kept() or self._some_rows(self._store)):
             return number
         with self._writing(self._base(), progress) as (_, tools):
-            while some := self._some_rows(tools.store):
-                remove_rows(tools.store, some)
+            before: list[str] = []
+            while (some := self._some_rows(tools.store)) and some != before:
+                remove_rows(tools.store, before := some)
                 number += len(some)
                 progress("removing", number, 0)
             known = GraphSchema.of(graph_state(tools.store))
@@ -105,8 +106,8 @@ class Adopt:
 
     def _read(self, text: str, name: str, progress: Progress) -> IngestReport:
         mapping = read_mapping(text, name)
-        if self._settings.adopt_password and mapping.source != self._settings.adopt_uri:
-            raise InputError(  # a mapping may be anybody's
+        if self._settings.adopt_password and mapping.source != self._settings.adopt_uri:  # it may be anybody's
+            raise InputError(
                 f"The password would be sent to {mapping.source:.200}, which the mapping names. "
                 "Set KGPLATFORM_ADOPT_URI to this address if the password is for it."
             )
@@ -141,6 +142,8 @@ class Adopt:
 
 
 def _opened(address: str, settings: Settings) -> Store:
+    if settings.adopt_password is None:
+        raise SettingError(f"Set KGPLATFORM_ADOPT_PASSWORD, the password of {address:.200}.")
     try:
         theirs = store_at(address, settings.adopt_username, settings.adopt_password, settings.adopt_database)
         try:

@@ -117,12 +117,11 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class RowMapping:
-    """A mapping that was read. ``source``: where the other graph is; ``text``: the file."""
+    """A mapping that was read. ``source``: where the other graph is."""
 
     source: str
     rows: Mapping[str, Rows]
     paths: Mapping[tuple[str, str, str], Path]
-    text: str
 
 
 @dataclass(slots=True)
@@ -186,9 +185,13 @@ class _Reader:
             type_ = self.text(found["type"][1], "type")
         if (fault := fault_of_name(type_)) or reserved("entity", type_):
             self.fault(at, f"The type {type_!r} {fault or 'is one of kgplatform itself'}: give the label another type.")
+        said = found["sentences"][1] if "sentences" in found else None
+        for key, at_key, _ in self.pairs(said, "sentences"):
+            if key == NAME:
+                self.fault(at_key, "{name} is what the node is called: put the property name into its name.")
         sentences = {
             key: self.template(value, f"The sentence of {key}", (NAME, key))
-            for key, at, value in self.pairs(found["sentences"][1] if "sentences" in found else None, "sentences")
+            for key, _, value in self.pairs(said, "sentences")
         }
         return Rows(label, id_, name, type_, sentences)
 
@@ -234,7 +237,7 @@ def read_mapping(text: str, name: str, known: Mapping[str, Collection[str]] | No
     if reader.faults:
         raise InputError("\n".join(f"{name}, line {line}: {said}" for line, said in sorted(set(reader.faults))))
     found = {each.key: each for each in paths if each}
-    return RowMapping(source, {each.label: each for each in rows if each}, found, text)
+    return RowMapping(source, {each.label: each for each in rows if each}, found)
 
 
 def path_text(start: str, type_: str, end: str) -> str:

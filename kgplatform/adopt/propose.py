@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from kgplatform.adopt.mapping import path_text, spelled_out
+from kgplatform.adopt.mapping import NAME, path_text, spelled_out
 from kgplatform.extract.schema import Schema, fault_of_name, reserved
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.text import counted
@@ -104,7 +104,7 @@ def _of_label(
     yield f"    id: {_key(id_.name) if id_ else ''}  # {sure}"
     yield f"    name: {json.dumps(called, ensure_ascii=False)}"
     yield f"    type: {_key(type_)}"
-    said = [each for each in fitting if f"{{{each.name}}}" not in called]
+    said = [each for each in fitting if each.name != NAME and f"{{{each.name}}}" not in called]
     if said:
         yield "    sentences:"
     for each in said:

@@ -172,7 +172,7 @@ def _answer_of(store: Store, run: str) -> AnswerFile:
     passages = passages_by_id(store, [each["passage"] for each in cited])
     citations = []
     for each in cited:
-        values = {name: each.get(name) for name in Cited.model_fields}
+        values = {name: each.get(name) for name in Cited.model_fields} | {"title": each.get("title") or ""}
         passage = passages.get(each["passage"])
         around = {"before": "", "after": ""}
         if passage is not None:

@@ -389,7 +389,7 @@ _INDEXED = {
 _MORE_TYPES = {
     "Document": {"summary": "string", "questions": "string[]", "introducedFor": "string", "given": "string"},
     "Page": {"memory": "string"},
-    "Run": {"thread": "string"},
+    "Run": {"thread": "string", "restsOn": "string", "askedWith": "string", "foundThen": "string[]"},
     "Community": {"treeDue": "long"},
 }
 _WORDS = {

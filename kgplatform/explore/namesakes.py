@@ -19,6 +19,8 @@ from kgplatform.search.found import facts_by_id
 from kgplatform.shown import Shown
 from kgplatform.text.times import Time, times_in
 
+_MOST = 100
+"""Documents of an entity that are compared, those of most passages."""
 _YEAR = 4
 """Letters of an ISO date that are its year."""
 
@@ -63,9 +65,8 @@ class _Said:
 
 def namesakes(store: Store, schema: Schema, limit: int) -> tuple[Namesake, ...]:
     """At most ``limit`` of them, by their names."""
-    single = [each.name for each in schema.attributes if each.single]
     life = [known.name if (known := schema.attribute(word)) else "" for word in ("born", "died")]
-    rows = store.read("explore/namesakes", attributes=single)
+    rows = store.read("explore/namesakes", attributes=[*schema.single[1]], most=_MOST)
     found = list(islice((each for row in rows for each in _apart(row, life)), limit))
     ids = sorted({fact for _, sides in found for side in sides for said in side for fact, *_ in said.row["facts"]})
     facts = facts_by_id(store, ids)

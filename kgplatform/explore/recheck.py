@@ -3,10 +3,11 @@
     checked = recheck(store, store.read("explore/kept_answers", runs=[]), dispute, search)
     checked[0].state                   # "changed"
     checked[0].sentences[0].then.text, checked[0].sentences[0].now.text
-    summary(checked)                   # "1 of 40 kept answers cites a sentence that changed."
+    summary(checked)                   # "Of 40 kept answers, 1 cites a sentence that changed."
 
 A sentence is looked for where it stood, then in the whole text of its document; if it is in neither, the most similar
-one is shown beside it. No model is asked, and statements take many answers at once.
+one is shown beside it. No model is asked. All answers together take three statements, and each a few more for what
+contradicts it, and a search for what would be better.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from kgplatform.errors import InputError
+from kgplatform.errors import InputError, ModelError
 from kgplatform.explore.runs import marks
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.query import batches
 from kgplatform.records import SILENT, Answer, Citation, Conflict, FoundFact, FoundPassage, Progress, SearchResult
 from kgplatform.search.found import passages_by_id
 from kgplatform.shown import Shown
-from kgplatform.text import WORD, folded, node_id, rejoin
+from kgplatform.text import WORD, counted, folded, node_id, rejoin
 from kgplatform.text.sentences import sentences
 
 State = Literal["stands", "moved", "better", "contradicted", "changed", "lost"]
@@ -108,12 +109,19 @@ class _DocumentNow:
     def like(self, text: str) -> Citation | None:
         """As many sentences as ``text`` has that share most with it; None where none shares enough."""
         said, number = _words(text), max(1, sum(1 for _ in sentences(text)))
-        best, place = LIKE, None
-        for at in range(len(self._sentences) - number + 1):
-            window = self._sentences[at : at + number]
-            words = sum((each for _, _, each in window), Counter[str]())
-            if (share := 2 * self._weight(said & words) / (self._weight(said) + self._weight(words) or 1)) > best:
-                best, place = share, (window[0][0], window[-1][1])
+        wanted = self._weight(said)
+        weights = [self._weight(words) for _, _, words in self._sentences]
+        window, weight, best, place = Counter[str](), 0.0, LIKE, None
+        for at, (_, end, words) in enumerate(self._sentences):
+            window.update(words)
+            weight += weights[at]
+            first = at - number + 1
+            if first > 0:
+                window.subtract(self._sentences[first - 1][2])
+                weight -= weights[first - 1]
+            shared = sum(min(count, window[word]) / max(1, self._having[word]) for word, count in said.items())
+            if first >= 0 and (share := 2 * shared / (wanted + weight or 1)) > best:
+                best, place = share, (self._sentences[first][0], end)
         return self.cited(*place) if place else None
 
     def _weight(self, words: Counter[str]) -> float:
@@ -128,11 +136,11 @@ def recheck(
     store: Store,
     kept: Sequence[Row],
     dispute: Callable[[Sequence[Citation], dict[str, Any]], Iterable[Conflict]],
-    search: Callable[[str, dict[str, Any]], SearchResult],
+    search: Callable[[str, dict[str, Any]], SearchResult] | None,
     progress: Progress = SILENT,
 ) -> tuple[CheckedAnswer, ...]:
     """What became of the answers ``kept`` (rows of ``explore/kept_answers``), in their order. ``search`` finds passages
-    for a question without a model, and ``dispute`` what is said against citations, asked as that was."""
+    for a question without a model (None: what would be better is not looked for), and ``dispute`` what is said against citations, asked as that was."""
     said = {row["id"]: json.loads(row["restsOn"]) for row in kept}
     found = _sentences_now(store, [each for cited in said.values() for each in cited])
     answers = []
@@ -144,9 +152,9 @@ def recheck(
         rivals = tuple(dispute([each.now for each in checked if each.now], asked_with))
         checked = tuple(_contradicted(each, rivals) for each in checked)
         state, better = max((each.state for each in checked), key=STATES.index, default=STATES[0]), None
-        if state not in SHAKEN and row["foundThen"] is not None:
+        if search and state not in SHAKEN and row["foundThen"] is not None:
             held = {each.now.passage for each in checked if each.now}
-            with suppress(InputError):  # no document fits its condition any more
+            with suppress(InputError, ModelError):  # no document fits its condition any more, or there are no vectors
                 better = _better(search(row["question"], asked_with), held, row["foundThen"])
             state = "better" if better else state
         told = {name: row[name] for name in ("question", "reader", "answer", "at")}
@@ -154,8 +162,24 @@ def recheck(
     return tuple(answers)
 
 
+ASKED_WITH = ("options", "where", "as_of")
+"""What a question was asked with."""
+
+
+def can_be_checked(row: Row) -> bool:
+    """Whether a kept answer has what ``recheck`` needs, which one in a file from elsewhere may not."""
+    try:
+        asked_with = json.loads(row["askedWith"])
+        return all(name in asked_with for name in ASKED_WITH) and all(map(_citation, json.loads(row["restsOn"])))
+    except (ValueError, TypeError, AttributeError):
+        return False
+
+
 def _citation(kept: Row) -> Citation:
-    return Citation(**{"page": None} | {name: kept[name] for name in kept if name not in ("number", "sha256")})
+    return Citation(
+        **{"page": None, "title": "", "document": ""}
+        | {name: kept[name] for name in kept if name not in ("number", "sha256")}
+    )
 
 
 def _sentences_now(store: Store, kept: Iterable[Row]) -> dict[Citation, tuple[State, Citation | None]]:
@@ -221,7 +245,7 @@ def _better(found: SearchResult, held: Collection[str], then: Collection[str]) -
 def summary(checked: Sequence[CheckedAnswer]) -> str:
     """What became of them all, in a sentence."""
     count = Counter(each.state for each in checked)
-    total = f"{len(checked):,} kept answer{'' if len(checked) == 1 else 's'}"
+    total = counted(len(checked), "kept answer")
     said = [f"{count[state]:,} {_SAYS[state][count[state] > 1]}" for state in reversed(SHAKEN) if count[state]]
     if not said:
         return f"{total}: all stand." if checked else "No answers are kept: ask with the option keep."

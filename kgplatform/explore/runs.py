@@ -77,7 +77,7 @@ def keep_run(
     row = _run_row(run, answer, model, seconds) | {
         "restsOn": json.dumps(_rests_on(store, answer), ensure_ascii=False),
         "foundThen": None if nearest is None else sorted(marks(each.text for each in nearest)),
-        "askedWith": json.dumps(plain(asked_with or {}), ensure_ascii=False, sort_keys=True),
+        "askedWith": json.dumps(plain(asked_with or {}), ensure_ascii=False, sort_keys=True, default=str),
     }
     store.write(
         ("explore/keep_run", {"rows": [row]}),

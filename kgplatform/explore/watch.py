@@ -10,9 +10,8 @@ import hashlib
 import hmac
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from urllib.parse import urlsplit
 
-from kgplatform.errors import InputError, KgError, SettingError
+from kgplatform.errors import InputError, KgError, ModelError, ServerError, SettingError
 from kgplatform.neo4j.passes import EXCLUDES, wait_meanwhile
 from kgplatform.neo4j.store import Store
 from kgplatform.records import Citation, SearchResult
@@ -49,14 +48,21 @@ def watch(
 
     def known() -> tuple[frozenset[str], dict[tuple[str, str], Citation]]:
         wait_meanwhile(store, tuple(EXCLUDES), lambda line: None)
-        return store.last_change(), {(each.document, tidy(each.text)): each for each in find()}
+        at = store.last_change()
+        try:
+            return at, {(each.document, tidy(each.text)): each for each in find()}
+        except InputError:  # no document fits its condition any more
+            return at, {}
 
     def changes(at: frozenset[str], before: dict[tuple[str, str], Citation]) -> Iterator[EvidenceChange]:
         while True:
             store.stop.sleep(every)
             if store.last_change() == at:
                 continue
-            at, now = known()
+            try:
+                at, now = known()
+            except (ModelError, ServerError):  # it is looked for again
+                continue
             if now.keys() != before.keys():
                 came = tuple(each for key, each in now.items() if key not in before)
                 yield EvidenceChange(question, came, tuple(before[key] for key in before if key not in now))
@@ -67,9 +73,14 @@ def watch(
 
 def check_webhook(url: str, secret: object) -> None:
     """Raise ``InputError`` unless it is an address of HTTPS, or of this machine, and there is a secret."""
-    parts = urlsplit(url)
-    is_here = parts.hostname in ("localhost", "127.0.0.1", "::1")
-    if not parts.hostname or parts.scheme not in ("https", "http" if is_here else "https"):
+    import httpx
+
+    try:
+        parts = httpx.URL(url)
+    except httpx.InvalidURL as error:
+        raise InputError(f"webhook={url:.200} cannot be used: {error}.", "webhook") from error
+    is_here = parts.host in ("localhost", "127.0.0.1", "::1")
+    if not parts.host or parts.scheme not in ("https", "http" if is_here else "https"):
         said = f"webhook={url:.200} cannot be used: give an https:// address, or one of this machine."
         raise InputError(said, "webhook")
     if not secret:
@@ -86,5 +97,8 @@ def send(url: str, secret: str, body: bytes) -> None:
     headers = {"Content-Type": "application/json", SIGNATURE: f"sha256={signed}"}
     try:
         httpx.post(url, content=body, headers=headers, timeout=_SECONDS).raise_for_status()
-    except httpx.HTTPError as error:
-        raise KgError(f"{url} did not take the message: {str(error).splitlines()[0]}") from error
+    except httpx.HTTPError as error:  # without the address, which may hold a secret
+        why = (
+            f"status {error.response.status_code}" if isinstance(error, httpx.HTTPStatusError) else type(error).__name__
+        )
+        raise KgError(f"{httpx.URL(url).host} did not take the message ({why}).") from None

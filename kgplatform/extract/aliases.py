@@ -84,7 +84,7 @@ _INSERTED = re.compile(
     r"|\A\s*(?:is|was|are|were)\s(?:an?|the|one)\s[^.()]*(?=,)"  # what the first is
 )
 _KIND_OF_NAME = re.compile(r"\w+\s+(?=(?:names?|under)\b)|(?<=name)\s+(?:is|was|of)\b")
-_CAPITALISED = r"(?<![\w'’-])[A-Z0-9][\w'’-]*"
+_CAPITALISED = r"(?<![\w'’-])[A-Z0-9][\w'’-]*(?![\w'’-])"  # the whole word: there is one way to read a list of them
 _UNKNOWN = re.compile(rf"{_CAPITALISED}(?:{_CAPITALISED}|\b(?:of|the|or|and)\b|[\s,\"“”])*(?:,|\bor|\band)\s*\Z")
 _ASIDE = re.compile(rf"\s*\(\s*(?:{'|'.join(sorted(_AGAIN))})\b|\s*,?\s*or (?:simply|just)\b")
 _LANGUAGE = re.compile(r"\s*\(.*\b([A-Z]\w+):[\s\"“]*\Z")

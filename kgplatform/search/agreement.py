@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from kgplatform.extract.aliases import TITLES
@@ -68,7 +69,7 @@ def _words(value: str) -> set[str]:
 
 def _are_near(one: str, other: str) -> bool:
     """Whether two values are times that one may be mistaken for the other."""
-    years = [[int(each.since[:4]) for each in times_in(f"({value})") if each.since] for value in (one, other)]
+    years = [[int(each.since[:4]) for each in _read(value)[0] if each.since] for value in (one, other)]
     return any(abs(x - y) <= _NEAR for x in years[0] for y in years[1])
 
 
@@ -80,8 +81,7 @@ def agree(one: str, other: str) -> bool:
     >>> agree("10 December 1815", "1815"), agree("1,200 men", "1200 men"), agree("1815", "1816")
     (True, True, False)
     """
-    times = [times_in(f"({value})") for value in (one, other)]
-    rests = [_without(found, value) for value, found in zip((one, other), times, strict=True)]
+    times, rests = zip(*map(_read, (one, other)), strict=True)
     is_amount = [_NUMBER.search(rest) is not None for rest in rests]
     if all(times):
         days = [[(each.since or "", each.until or "~") for each in found] for found in times]
@@ -92,12 +92,19 @@ def agree(one: str, other: str) -> bool:
         if (found or _AMOUNT.match(value)) and not _NUMBER.search(opposite):
             return True
     amounts = [rest if is_one else value for rest, is_one, value in zip(rests, is_amount, (one, other), strict=True)]
-    words = [set(re.findall(r"[\w.]+", _THOUSANDS.sub("", normalise_name(value)))) for value in amounts]
+    words = [_words_of(value) for value in amounts]
     return words[0] <= words[1] or words[1] <= words[0]
 
 
-def _without(times: Sequence[Time], value: str) -> str:
-    """``value`` without the ``times`` in it."""
+@lru_cache(maxsize=10_000)
+def _words_of(value: str) -> frozenset[str]:
+    return frozenset(re.findall(r"[\w.]+", _THOUSANDS.sub("", normalise_name(value))))
+
+
+@lru_cache(maxsize=10_000)
+def _read(value: str) -> tuple[Sequence[Time], str]:
+    """The times in ``value``, and what is left of it without them."""
+    times = times_in(f"({value})")
     for each in reversed(times):
         value = value[: max(0, each.start - 1)] + value[each.end - 1 :]
-    return value
+    return times, value

@@ -191,6 +191,8 @@ def _of_one_thing(store: Store, single: Single, found: Sequence[_Dispute]) -> It
     entities = {row["id"]: (row, [Said(*each) for each in row["said"]]) for row in told}
     for each in found:
         of, *pair, begun = each
+        if of.id not in entities:  # somebody has removed it meanwhile
+            continue
         entity, said = entities[of.id]
         one, other = ([place for place in said if place.fact == value.id] for value in pair)
         documents = [{place.document for place in side} for side in (one, other)]
@@ -206,6 +208,8 @@ def _shown(store: Store, found: Sequence[_Dispute]) -> tuple[Conflict, ...]:
     facts = facts_by_id(store, sorted({value.id for _, *pair, _ in found for value in pair}))
     shown = []
     for of, one, other, begun in found:
+        if one.id not in facts or other.id not in facts:  # somebody has removed it meanwhile
+            continue
         first, second = facts[one.id], facts[other.id]
         if begun:  # the place that says so is the first
             places = sorted(second.citations, key=lambda each: each.document != begun.names[0])

@@ -34,7 +34,8 @@ app = typer.Typer(help="Write a kept answer with its evidence to a file, and che
 
 def recheck(
     runs: Annotated[
-        list[str] | None, typer.Argument(metavar="[RUN]...", help="Ids. Default: all.", show_default=False)
+        list[str] | None,
+        typer.Argument(metavar="[RUN]...", help="Ids. Default: the last answer to each question.", show_default=False),
     ] = None,
     fail_on: Annotated[
         str, typer.Option("--fail-on", metavar="STATES", help="Exit with 4 if an answer is one: lost,changed")
@@ -85,6 +86,10 @@ def watch(
     secret = settings_of(home).webhook_secret
     if webhook:
         check_webhook(webhook, secret)
+    try:
+        to_run = shlex.split(command or "")
+    except ValueError as error:
+        raise InputError(f"The command cannot be read: {error}.", "command") from error
     with connect_to(home) as graph:
         for change in graph.watch(question, where=alternatives(where) or None, every=every):
             body = encode(change)
@@ -95,8 +100,8 @@ def watch(
             try:
                 if webhook and secret:
                     send(webhook, secret.get_secret_value(), body)
-                if command:
-                    subprocess.run(shlex.split(command), input=body + b"\n", check=True)
+                if to_run:
+                    subprocess.run(to_run, input=body + b"\n", check=True)
             except (KgError, OSError, subprocess.SubprocessError) as error:
                 note(f"kgplatform: {error}")  # the next change is told all the same
 

@@ -234,10 +234,11 @@ async def runs(request: Request, parts: Served, limit: Annotated[int, Query(ge=1
 async def recheck(
     request: Request, parts: Served, run: Annotated[list[str] | None, Query(description="Ids; default: all.")] = None
 ) -> Response:
-    """What became of the sentences that each rests on, without a model; `summary` says it in words."""
+    """What became of the sentences that each rests on, without a model; `summary` says it in words. For named runs
+    also whether a passage ranks higher now."""
 
     def checked(graph: KnowledgeGraph) -> dict[str, Any]:
-        found = graph.recheck(run or ())
+        found = graph.recheck(run or (), better=bool(run))
         return {"answers": found, "summary": summary(found)}
 
     return await look_at(request, parts, checked)

@@ -56,8 +56,8 @@ export function createView({ stage }) {
     shown = id;
     fill(element, back(), loading("Loading the run"));
     try {
-      const { run, steps, citations = [], disputes } = await get(`api/runs/${encodeURIComponent(id)}`);
-      if (shown === id) await draw({ disputes, ...run }, steps, citations);
+      const { run, steps, citations = [] } = await get(`api/runs/${encodeURIComponent(id)}`);
+      if (shown === id) await draw(run, steps, citations);
     } catch (fault) {
       shown = null;
       fill(element, back(), failure(fault, () => open(id)));

@@ -13,7 +13,7 @@ import { timeline } from "./timeline.js";
 const LEFT_OUT = new Set([
   ...["id", "name", "text", "summary", "gist", "type", "document", "start", "end", "source"],
   ...["embedding", "key", "stem", "nameWords", "words", "exact", "consonants", "joinDue", "treeDue", "inSchema", "center", "level", "signature", "sha256", "given", "index"],
-  ...["state", "locations", "locationStarts", "factsBy", "unreadBy", "factsUnreadBy", "claimedBy", "leftOut", "notKept", "seed", "boundBy"],
+  ...["state", "locations", "locationStarts", "factsBy", "unreadBy", "factsUnreadBy", "claimedBy", "leftOut", "notKept", "seed", "boundBy", "restsOn", "foundThen", "askedWith"],
   ...["kept", "mapped", "dropped", "offSchema", "turned", "unnamed", "found", "notFound", "duplicates", "malformedKinds", "malformedCounts"],
 ]);
 const COUNTS = new Set(["characters", "tokens", "gistWords", "gistTokens", "size", "calls", "inputTokens", "outputTokens"]);

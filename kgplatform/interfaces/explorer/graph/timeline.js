@@ -37,7 +37,7 @@ function drawing(timed) {
   const at = (time) => (100 * (time - least + room)) / (most - least + 2 * room);
   const height = timed.length * ROW;
   return el("div", { class: "times" }, svg("svg", { width: "100%", height: height + AXIS, "aria-hidden": "true" },
-    yearsIn(least - room, most + room).map((year) => [at(Date.UTC(year)), year]).map(([x, year]) => [
+    yearsIn(least - room, most + room).map((year) => [at(Date.parse(`${String(year).padStart(4, "0")}-01-01`)), year]).map(([x, year]) => [
       svg("line", { x1: `${x}%`, x2: `${x}%`, y2: height, class: "times-year" }), svg("text", { x: `${x}%`, y: height + AXIS - 4, "text-anchor": "middle" }, year)]),
     timed.map((each, row) => bar(each, row * ROW, at))));
 }
