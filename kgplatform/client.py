@@ -617,8 +617,8 @@ class KnowledgeGraph:
         if missing := set(named) - {row["id"] for row in kept}:
             self.look.run(min(missing))
             raise InputError(
-                f"The run {min(missing)} has no sentences to check: it failed, or was kept by an earlier version. Ask again "
-                "with the option keep.",
+                f"The run {min(missing)} has no sentences to check: it failed, or an earlier version kept it. "
+                "Ask again with the option keep.",
                 "keep",
             )
         single, asked_with = _single(self.store), {row["id"]: json.loads(row["askedWith"]) for row in kept}
