@@ -24,10 +24,18 @@ def of_time(passages: Sequence[FoundPassage], question: str, days: tuple[str, st
 
     def rank(passage: FoundPassage) -> int:
         times = _times_of(passage.text, words)
-        meet = any((each.since or "") < days[1] and days[0] < (each.until or "~") for each in times)
-        return 0 if meet else 2 if times else 1
+        return 2 if _are_others(times, days) else int(not times)
 
     return tuple(sorted(passages, key=rank))
+
+
+def is_of_others(sentence: str, days: tuple[str, str]) -> bool:
+    """Whether ``sentence`` states times, and none that meets ``days``."""
+    return _are_others(times_in(sentence), days)
+
+
+def _are_others(times: Sequence[Time], days: tuple[str, str]) -> bool:
+    return bool(times) and not any((each.since or "") < days[1] and days[0] < (each.until or "~") for each in times)
 
 
 def _times_of(text: str, words: frozenset[str]) -> Sequence[Time]:
