@@ -140,7 +140,8 @@ def recheck(
     progress: Progress = SILENT,
 ) -> tuple[CheckedAnswer, ...]:
     """What became of the answers ``kept`` (rows of ``explore/kept_answers``), in their order. ``search`` finds passages
-    for a question without a model (None: what would be better is not looked for), and ``dispute`` what is said against citations, asked as that was."""
+    for a question without a model (None: what would be better is not looked for), and ``dispute`` what is said against
+    citations, asked as that was."""
     said = {row["id"]: json.loads(row["restsOn"]) for row in kept}
     found = _sentences_now(store, [each for cited in said.values() for each in cited])
     answers = []

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from kgplatform.readers.relevance import Asked, stems_of
 from kgplatform.readers.window import Numbering, tokens
 from kgplatform.records import FoundFact, FoundPassage, SearchResult
+from kgplatform.search.in_time import is_of_others
 from kgplatform.text.languages import language_of
 from kgplatform.text.sentences import numbered
 
@@ -26,6 +27,7 @@ MORE = 2
 """Times as many passages are looked at."""
 _LEAST = 0.34  # what share of the question a fact has that is shown
 _PER_LINE = 6  # tokens of a sentence's number
+_NO_ROOM = 1_000_000
 _PER_PASSAGE = 6  # tokens of a passage's number and the empty line before it
 
 
@@ -53,15 +55,22 @@ class Selection:
         return "\n\n".join(filter(None, (passages, f"Facts:\n{facts}" if facts else "")))
 
 
-def select(result: SearchResult, room: int, passages: int = PASSAGES, facts: int = FACTS) -> Selection:
-    """What of ``result`` is shown in ``room`` tokens: so many ``passages`` and ``facts`` at most.
+def select(
+    result: SearchResult,
+    room: int,
+    passages: int = PASSAGES,
+    facts: int = FACTS,
+    days: tuple[str, str] | None = None,
+) -> Selection:
+    """What of ``result`` is shown in ``room`` tokens: so many ``passages`` and ``facts`` at most, and no sentence that
+    is of other times than ``days`` alone.
 
     Up to as many passages more are shown if each has a sentence that has no less of the question than the best one of
     those before: so it is where a question lists or compares. Each passage has an equal part of the room, and what
     those before it left. Facts take what is left at the end.
     """
     likely = result.passages[: MORE * passages]
-    sentences = [weighed(each) for each in likely]
+    sentences = [weighed(each, days) for each in likely]
     asked = Asked.among(result.question, [stems for each in sentences for _, stems in each])
     shares = [max((asked.share(stems) for _, stems in each), default=0.0) for each in sentences]
     least = max(shares[:passages], default=0.0)
@@ -87,11 +96,16 @@ def select(result: SearchResult, room: int, passages: int = PASSAGES, facts: int
     return Selection(replace(result, passages=tuple(kept), facts=tuple(fitting)), only)
 
 
-def weighed(passage: FoundPassage) -> list[tuple[int, frozenset[str]]]:
-    """Of each sentence its tokens and its stems."""
+def weighed(passage: FoundPassage, days: tuple[str, str] | None = None) -> list[tuple[int, frozenset[str]]]:
+    """Of each sentence its tokens and its stems; what is of other times than ``days`` has no room and no stem."""
     language = language_of(passage.text)
-    texts = (passage.text[each.shown : each.end] for each in numbered(passage.text))
-    return [(tokens(text) + _PER_LINE, stems_of(text, language)) for text in texts]
+    texts = [passage.text[each.shown : each.end] for each in numbered(passage.text)]
+    return [
+        (_NO_ROOM, frozenset())
+        if days and is_of_others(text, days)
+        else (tokens(text) + _PER_LINE, stems_of(text, language))
+        for text in texts
+    ]
 
 
 def around_best(
@@ -108,7 +122,7 @@ def around_best(
         for place in (best, best - 1, best + 1):
             if 0 <= place < len(sentences) and place + 1 not in kept:
                 cost = sentences[place][0]
-                if spent + cost <= room or not kept:
+                if cost < _NO_ROOM and (spent + cost <= room or not kept):
                     kept.add(place + 1)
                     spent += cost
     return kept, spent

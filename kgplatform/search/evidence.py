@@ -230,6 +230,11 @@ class Evidence:
         self._embedder = embedder
         self._only = only
 
+    @property
+    def days(self) -> tuple[str, str] | None:
+        """Of which facts are found: the first, and that after the last; None for all."""
+        return None if self._store.as_of == ANY_TIME else self._store.as_of
+
     def _chosen(self, documents: Sequence[str]) -> Sequence[str]:
         """Of ``documents``, where any are named, those that may be shown; none stands for all."""
         if self._only is None:

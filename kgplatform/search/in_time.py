@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from kgplatform.records import FoundPassage
 from kgplatform.text.languages import ENGLISH, language_of, stems
 from kgplatform.text.sentences import sentences
-from kgplatform.text.times import Time, times_in
+from kgplatform.text.times import Time, period, times_in
 
 
 def of_time(passages: Sequence[FoundPassage], question: str, days: tuple[str, str]) -> tuple[FoundPassage, ...]:
@@ -24,10 +24,26 @@ def of_time(passages: Sequence[FoundPassage], question: str, days: tuple[str, st
 
     def rank(passage: FoundPassage) -> int:
         times = _times_of(passage.text, words)
-        meet = any((each.since or "") < days[1] and days[0] < (each.until or "~") for each in times)
-        return 0 if meet else 2 if times else 1
+        return 2 if _are_others(times, days) else int(not times)
 
     return tuple(sorted(passages, key=rank))
+
+
+def is_of_others(sentence: str, days: tuple[str, str]) -> bool:
+    """Whether ``sentence`` states times, all of them later than ``days``, or spans that had ended. What happened on an
+    earlier day or in an earlier year may be so since."""
+    times = times_in(sentence)
+    return _are_others(times, days) and not any(_is_point(each) and (each.since or "") < days[0] for each in times)
+
+
+def _is_point(time: Time) -> bool:
+    """Whether it is one day, month or year."""
+    letters = {"day": 10, "month": 7, "year": 4}.get(time.granularity)
+    return bool(letters and time.since) and period((time.since or "")[:letters]) == (time.since, time.until)
+
+
+def _are_others(times: Sequence[Time], days: tuple[str, str]) -> bool:
+    return bool(times) and not any((each.since or "") < days[1] and days[0] < (each.until or "~") for each in times)
 
 
 def _times_of(text: str, words: frozenset[str]) -> Sequence[Time]:

@@ -41,7 +41,7 @@ def answer(question: str, run: Run, options: Options) -> Answer:
     calls.take(search_step(found))
     window = Window(run.context, reply_room(style, run.context))
     room = min(options.evidence_tokens, window.room(answer_messages(question, "", mode)))
-    shown = select(found.result, room, options.top_k, options.top_k)
+    shown = select(found.result, room, options.top_k, options.top_k, run.evidence.days)
     # A small model cites more of what is needed if the best passage is nearest to the question, which comes last
     # (docs/explanation/benchmarks/answers.md).
     best_last = replace(shown, result=replace(shown.result, passages=shown.result.passages[::-1]))
