@@ -572,8 +572,8 @@ class KnowledgeGraph:
             # The model reads passages of all times: it is told which is asked for.
             answer = find(name).answer(f"{question} ({as_of})" if as_of else question, run, chosen)
             answer = _verified(answer, run) if verify else answer
+            disputed = run.evidence.disputes(_single(self.store), answer.citations) if answer.citations else ()
         answer = judged_answer(answer, self.embedder.name)
-        disputed = disputes(_store_at(self.store, as_of), _single(self.store), answer.citations)
         question = tidy(question)
         of_time = replace(answer.evidence, question=question, as_of=as_of)
         answer = replace(answer, question=question, evidence=of_time, disputes=disputed)

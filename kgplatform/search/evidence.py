@@ -12,22 +12,22 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from kgplatform.errors import InputError
 from kgplatform.models.embed import Embedder
 from kgplatform.neo4j.store import ANY_TIME, Row, Store
-from kgplatform.records import FoundFact, FoundPassage, QueryRun, SearchResult
+from kgplatform.records import Citation, Conflict, FoundFact, FoundPassage, QueryRun, SearchResult
 from kgplatform.search.communities import Groups, read_groups
-from kgplatform.search.conflicts import over
+from kgplatform.search.conflicts import Single, disputes, over
 from kgplatform.search.found import facts_by_id, passages_by_id, traced_read, unscored
 from kgplatform.search.pages import Pages
 from kgplatform.search.question import Question
 from kgplatform.search.search import search
 from kgplatform.search.statement import Statements
 from kgplatform.shown import shown_days, with_time
-from kgplatform.text import normalise_name, tidy
+from kgplatform.text import node_id, normalise_name, tidy
 
 PAGE = 1000
 """Names that are read at once."""
@@ -309,6 +309,18 @@ class Evidence:
         """The communities of the tree with their facts, as ``kgplatform.search.communities`` says."""
         self._check_whole("Communities are")
         return read_groups(self._store, self._embedder, question, level, most, facts)
+
+    def disputes(self, single: Single, citations: Sequence[Citation]) -> tuple[Conflict, ...]:
+        """What else is said of what ``citations`` state, as ``kgplatform.search.conflicts`` says."""
+        found = disputes(self._store, single, citations)
+        if self._only is None:
+            return found
+        shown, kept = set(self._only), []
+        for each in found:
+            places = [place for place in each.facts[1].citations if node_id("document", place.document) in shown]
+            if places:
+                kept.append(replace(each, facts=(each.facts[0], replace(each.facts[1], citations=tuple(places)))))
+        return tuple(kept)
 
     def facts(self, ids: Sequence[str]) -> tuple[dict[str, FoundFact], tuple[QueryRun, ...]]:
         """The facts with these ids and the places that state them, and the statement that read them."""

@@ -77,3 +77,11 @@ def test_labelled_pairs_that_the_rules_were_not_made_with() -> None:
     precision, recall = scores("held", Pair.joined_by)
     assert precision >= 0.97
     assert recall >= 0.6
+
+
+@pytest.mark.parametrize("word", ["A'or", "A-and", "Or", "A’the,", "X"])
+def test_there_is_one_way_to_read_what_stands_between(word: str) -> None:
+    """What could be cut in several places would be tried in all of them, and never end."""
+    between = " ".join([word] * 25)
+    found = said(f"Ann Smith, {between} also known as Bob Jones.", "Ann Smith", "Bob Jones")
+    assert found == {("Ann Smith", "Bob Jones", "stated")}

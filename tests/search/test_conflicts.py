@@ -239,7 +239,7 @@ def test_a_newer_version_ends_what_it_says_otherwise(kg: KnowledgeGraph, tmp_pat
 
 
 def test_an_answer_says_what_another_passage_states(kg: KnowledgeGraph, tmp_path: Path) -> None:
-    told(kg, tmp_path, "HJ")
+    told(kg, tmp_path, "HJ", J={"side": "one"})
 
     def model(messages: Messages) -> str:  # cites the sentence by its number in the prompt
         number = re.search(r"\[(\d+\.\d+)\] Acme is led by Finn Hay", messages[-1]["content"])
@@ -252,3 +252,4 @@ def test_an_answer_says_what_another_passage_states(kg: KnowledgeGraph, tmp_path
     answer = with_model.ask("Who is Acme led by? Finn Hay?")
     assert [place.title for place in answer.citations] == ["J"]
     assert answer.other_sides == ("Another passage says: “Acme led by Eve Gray (since 2015-05)” (H)",)
+    assert with_model.ask("Who is Acme led by? Finn Hay?", where="side = one").other_sides == ()

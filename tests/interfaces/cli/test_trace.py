@@ -32,6 +32,8 @@ QUESTION = "Where was the founder of the Atlantic Telegraph Company born?"
 HEADING = re.compile(r"// (\d+)\. ([\w/]+): ")
 PARAMETER = re.compile(r":param (\w+) => (.+);")
 NASTY = 'O\'Hara \\ `x` "y"; // no comment\n/* none */ $k {a: 1} \u2028\x07 [bold]人 😀 :param k => 1;'
+AFTERWARDS = {"search/single_facts", "search/single_values", "search/told_of"}
+"""What other passages say of an answer is no step to it."""
 
 
 def model(messages: Messages) -> str:
@@ -116,7 +118,8 @@ def test_every_printed_statement_gives_the_same_rows(
     assert (answer.text, answer.run) == ("In Stockbridge [1]", None)
     assert snapshot(letters.store) == before
     told = [run for step in answer.trace for run in step.queries]
-    assert {run.name for run in ran if run.name.startswith("search/")} == {run.name for run in told}
+    searched = {run.name for run in ran if run.name.startswith("search/")} - AFTERWARDS
+    assert searched == {run.name for run in told}
     show_run(answer, as_json=False, trace=True)
     out = capsys.readouterr().out
     again = pasted(letters, out[out.index("\nStatements\n") :])
