@@ -101,7 +101,7 @@ from kgplatform.readers.run import CONTEXT, Calls, Hear, Run, SchemaTypes, Tell,
 from kgplatform.readers.thread import FAILED, Exchange, stand_alone
 from kgplatform.records import SILENT, Answer, Citation, Conflict, Progress, SearchResult, Step, Table, Usage
 from kgplatform.search.conflicts import Single, conflicts, disputes
-from kgplatform.search.evidence import Evidence
+from kgplatform.search.evidence import Evidence, question_at
 from kgplatform.search.live_schema import live_schema, shown_schema
 from kgplatform.search.question import asked
 from kgplatform.search.search import ROUTES_OF_WHOLE, search
@@ -569,8 +569,7 @@ class KnowledgeGraph:
             self.run(on_step=on_step, on_text=on_text, stop=stop, only=only, as_of=as_of) as run,
             evidence_of_failure(question, run) as run,
         ):
-            # The model reads passages of all times: it is told which is asked for.
-            answer = find(name).answer(f"{question} ({as_of})" if as_of else question, run, chosen)
+            answer = find(name).answer(question_at(question, as_of), run, chosen)
             answer = _verified(answer, run) if verify else answer
             disputed = run.evidence.disputes(_single(self.store), answer.citations) if answer.citations else ()
         answer = judged_answer(answer, self.embedder.name)
@@ -723,7 +722,7 @@ class KnowledgeGraph:
 
             chat = graph.language_model
             context = chat.context() if isinstance(chat, OpenAIChat) else self.settings.context_tokens
-            evidence = Evidence(_store_at(graph.store, as_of), graph.embedder, only)
+            evidence = Evidence(_store_at(graph.store, as_of), graph.embedder, only, as_of)
             yield Run(evidence, chat, graph.ledger, types, tell, context or CONTEXT, on_text)
 
     @property

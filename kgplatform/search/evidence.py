@@ -220,15 +220,24 @@ class Size:
     queries: tuple[QueryRun, ...]
 
 
+def question_at(question: str, as_of: str | None) -> str:
+    """``question`` as a model is asked it, which reads passages of all times: with the time that is asked for."""
+    return f"{question} ({as_of})" if as_of else question
+
+
 class Evidence:
     """The graph as readers see it. Thread-safe."""
 
-    def __init__(self, store: Store, embedder: Embedder, only: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, store: Store, embedder: Embedder, only: Sequence[str] | None = None, as_of: str | None = None
+    ) -> None:
         """``only``: ids of the documents that anything is shown of; None: all. What speaks of all documents at once,
-        communities and statements over the graph, is then refused with an ``InputError``."""
+        communities and statements over the graph, is then refused with an ``InputError``. ``as_of``: the time that
+        ``store`` is at, which ends the questions that a model is asked (``question_at``)."""
         self._store = store
         self._embedder = embedder
         self._only = only
+        self._told = question_at("", as_of)
 
     @property
     def days(self) -> tuple[str, str] | None:
@@ -260,13 +269,14 @@ class Evidence:
     ) -> Retrieved:
         """The best passages and facts, or passages of ``documents`` (ids), as ``kgplatform.search.search`` says."""
         store, chosen = self._store.recording(), self._chosen(documents)
+        question = question.removesuffix(self._told)  # no passage has to name the time
         within = self._only is not None and not documents
         result = search(store, self._embedder, question, route, top_k, types, without, chosen, within=within)
         return Retrieved(result, store.queries)
 
     def nodes(self, question: str) -> Nodes:
         """The nodes and passages as GraphReader walks them. Raises ``InputError`` for a question without any word."""
-        return Nodes(self._store, Question(question, self._embedder), self._only)
+        return Nodes(self._store, Question(question.removesuffix(self._told), self._embedder), self._only)
 
     def pages(self, question: str, documents: Sequence[str] = ()) -> Pages:
         """The pages of all or of ``documents`` (ids), as ReadAgent remembers them for ``question``."""

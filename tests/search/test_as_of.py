@@ -140,6 +140,7 @@ def test_texts_of_the_time_come_first(kg: KnowledgeGraph) -> None:
         kg.language_model = chat
         answer = kg.ask(QUESTION, as_of=as_of, answer_style="phrase")
         assert (answer.question, answer.evidence.question, answer.evidence.as_of) == (QUESTION, QUESTION, as_of)
+        assert not answer.evidence.missing, "no passage has to name the time"
         (asked,) = (call.messages[-1]["content"] for call in chat.calls)
         assert f"{QUESTION} ({as_of})" in asked, "the model is told the time"
         assert [name for name in works if f"{name} was chief" in asked] == [first], "and reads of no other"
