@@ -74,6 +74,8 @@ EXCEPTIONS = {
     ("interfaces.http.team.spaces", "neo4j.memory"): "as many workspaces are open as memory allows",
     ("interfaces.cli.changes", "sources.load"): "a path that is not there is told before a server is started",
     ("interfaces.cli.changes", "sources.files.plain"): "values are read as those of front matter",
+    ("search.agreement", "extract.aliases"): "a title is no part of a person's name",
+    ("search.agreement", "extract.lexicon"): "a people's name is of many",
     ("interfaces.integrations.neo4j_graphrag", "models.chat"): "the type of the client's language model",
     ("interfaces.integrations.neo4j_graphrag", "models.embed"): "its embedding model words questions",
 }

@@ -105,7 +105,7 @@ class AdoptedRows(Texts):
     def notes(self) -> list[str]:
         """Sentences about rows that were left out."""
         told = {
-            "without a name, or an id that is a text or a number": self._unnamed,
+            "without a name or an id that is a text or a number": self._unnamed,
             "with the id of another, of which only the first was read": self._twice,
         }
         return [f"Left out: {counted(number, 'node')} {why}." for why, number in told.items() if number]

@@ -88,7 +88,7 @@ def test_rows_take_part_and_go_again(beside: KnowledgeGraph) -> None:
     theirs, report = dumped(beside.store, THEIRS), beside.adopt.refresh()
     assert (report.added, report.changed, report.removed, report.unchanged) == (1, 1, 1, 15)
     assert [note.split(", ")[0] for note in report.notes] == [
-        "Left out: 1 node without a name, or an id that is a text or a number.",
+        "Left out: 1 node without a name or an id that is a text or a number.",
         "Left out: 1 node with the id of another",
     ]
 

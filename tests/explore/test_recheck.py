@@ -110,7 +110,12 @@ def test_what_is_said_of_a_sentence_is_what_happened_to_it(kg: KnowledgeGraph, t
 
 
 SCHEMA = Schema.from_dict(
-    {"name": "works", "entities": ["Person"], "relations": {"led_by": {"single": True}}, "attributes": {}}
+    {
+        "name": "works",
+        "entities": ["Person", "Organization"],
+        "relations": {"led_by": {"single": True}},
+        "attributes": {},
+    }
 )
 LED = {
     "A": ("Acme was led by Ada Holt from 1990 to 1999.", "Ada Holt"),
@@ -122,7 +127,7 @@ def lead(kg: KnowledgeGraph, folder: Path, *names: str) -> None:
     rows = [
         {
             "document": name,
-            "entities": [{"name": each, "type": "Person"} for each in ("Acme", LED[name][1])],
+            "entities": [{"name": "Acme", "type": "Organization"}, {"name": LED[name][1], "type": "Person"}],
             "triples": [{"subject": "Acme", "predicate": "led_by", "object": LED[name][1]}],
         }
         for name in names
