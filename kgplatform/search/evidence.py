@@ -269,10 +269,11 @@ class Evidence:
     ) -> Retrieved:
         """The best passages and facts, or passages of ``documents`` (ids), as ``kgplatform.search.search`` says."""
         store, chosen = self._store.recording(), self._chosen(documents)
-        question = question.removesuffix(self._told)  # no passage has to name the time
+        told = self._told if question.endswith(self._told) else ""  # no passage has to name the time
+        question = question.removesuffix(told)
         within = self._only is not None and not documents
         result = search(store, self._embedder, question, route, top_k, types, without, chosen, within=within)
-        return Retrieved(result, store.queries)
+        return Retrieved(replace(result, question=result.question + told), store.queries)
 
     def nodes(self, question: str) -> Nodes:
         """The nodes and passages as GraphReader walks them. Raises ``InputError`` for a question without any word."""
