@@ -54,9 +54,9 @@ from kgplatform.errors import (
 from kgplatform.explore.info import DocumentInfo, Stats, element_graph, named_documents
 from kgplatform.explore.jobs import JobQueue
 from kgplatform.explore.look import Look
-from kgplatform.explore.recheck import ASKED_WITH, SHAKEN, CheckedAnswer, can_be_checked, recheck
+from kgplatform.explore.recheck import SHAKEN, CheckedAnswer, KeptAnswer, recheck
 from kgplatform.explore.runs import Turn, call_statistics, check_thread, keep_run, remove_thread, turns_of
-from kgplatform.explore.watch import EvidenceChange, evidence, watch
+from kgplatform.explore.watch import FIRST, EvidenceChange, watch
 from kgplatform.extract import Extractor, default_extractor, make_extractor, with_recording
 from kgplatform.extract import extractors as extractors
 from kgplatform.extract.bound import KINDS as KINDS
@@ -220,12 +220,13 @@ def _single(store: Store) -> Single:
     return known.schema.single if known else ((), ())
 
 
-def _store_at(store: Store, as_of: str | None) -> Store:
-    """``store``, whose reads leave out what is said of other times than ``as_of``. Raises ``InputError``."""
+def _store_at(store: Store, as_of: str | None, single: Single | None = None) -> Store:
+    """``store``, whose reads leave out what is said of other times than ``as_of``. ``single``: the schema's, if they
+    are read already. Raises ``InputError``."""
     if as_of is None:
         return store
     try:
-        return store.at(period(as_of), _single(store))
+        return store.at(period(as_of), _single(store) if single is None else single)
     except ValueError as error:
         said = f'The time must be a year, month or day such as "2019", "2019-06" or "2019-06-30", not "{as_of:.50}".'
         raise InputError(said, "as_of") from error
@@ -612,32 +613,34 @@ class KnowledgeGraph:
         one, answers anew those that do not stand; each is kept. Raises ``InputError`` for a run that is not there.
         """
         named = [runs] if isinstance(runs, str) else list(runs)
-        kept = [row for row in self.store.read("explore/kept_answers", runs=named) if can_be_checked(row)]
-        if missing := set(named) - {row["id"] for row in kept}:
+        rows = self.store.read("explore/kept_answers", runs=named)
+        kept = [each for each in map(KeptAnswer.of, rows) if each]
+        if missing := set(named) - {each.run for each in kept}:
             self.look.run(min(missing))
             raise InputError(
                 f"The run {min(missing)} has no sentences to check: it failed, or an earlier version kept it. "
                 "Ask again with the option keep.",
                 "keep",
             )
-        single, asked_with = _single(self.store), {row["id"]: json.loads(row["askedWith"]) for row in kept}
+        single = _single(self.store)
 
         def search(question: str, asked: Mapping[str, Any]) -> SearchResult:
             return self.search(question, where=asked["where"], as_of=asked["as_of"])
 
         def dispute(citations: Sequence[Citation], asked: Mapping[str, Any]) -> tuple[Conflict, ...]:
-            return disputes(_store_at(self.store, asked["as_of"]), single, citations)
+            return disputes(_store_at(self.store, asked["as_of"], single), single, citations)
 
         checked = recheck(self.store, kept, dispute, search if better else None, progress)
         if not ask_again:
             return checked
         self._model("Questions are asked again")
 
-        def again(each: CheckedAnswer) -> CheckedAnswer:
-            asked = {name: asked_with[each.run][name] for name in ASKED_WITH}
-            return replace(each, again=self.ask(each.question, each.reader, keep=True, **asked))
-
-        return tuple(again(each) if each.state in SHAKEN else each for each in checked)
+        return tuple(
+            replace(each, again=self.ask(each.question, each.reader, keep=True, **was.asked_with))
+            if each.state in SHAKEN
+            else each
+            for each, was in zip(checked, kept, strict=True)
+        )
 
     def watch(
         self, question: str, *, where: Where | None = None, as_of: str | None = None, every: float = 2.0
@@ -646,7 +649,7 @@ class KnowledgeGraph:
         is looked at ``every`` so many seconds; ``stop`` ends it."""
 
         def find() -> tuple[Citation, ...]:
-            return evidence(self.search(question, where=where, as_of=as_of))
+            return self.search(question, where=where, as_of=as_of).first_sentences(FIRST)
 
         return watch(self.store, question, find, every)
 

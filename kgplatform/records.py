@@ -9,7 +9,7 @@ import operator
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, fields
+from dataclasses import astuple, dataclass, field, fields, replace
 from typing import Any, Literal, SupportsIndex, overload
 
 from kgplatform.shown import Shown, as_fields, data_frame, html_table, html_text, in_file, shown_days, with_time
@@ -429,6 +429,11 @@ class SearchResult(Shown):
 
     def __iter__(self) -> Iterator[FoundPassage]:
         return iter(self.passages)
+
+    def first_sentences(self, count: int) -> tuple[Citation, ...]:
+        """The best sentences of the first ``count`` passages, of those that have one, with their words."""
+        first = ((each, each.sentence) for each in self.passages[:count])
+        return tuple(replace(each.cited(said.start, said.end), text=said.text) for each, said in first if said)
 
     def to_df(self, of: Literal["passages", "facts"] = "passages") -> Any:
         """The passages, or the facts, as a DataFrame of pandas, a row each. Raises ``ImportError`` without pandas,

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from kgplatform.adopt.mapping import Added, read_mapping, terms_of, without
 from kgplatform.adopt.propose import proposed
-from kgplatform.adopt.rows import SOURCE, AdoptedRows, remove_rows
+from kgplatform.adopt.rows import AdoptedRows, remove_rows, some_rows
 from kgplatform.concurrency.arguments import checked
 from kgplatform.errors import InputError, ServerError, SettingError
 from kgplatform.extract.schema import GraphSchema, Schema
@@ -31,7 +31,6 @@ from kgplatform.neo4j.server import store_at
 from kgplatform.neo4j.store import Store
 from kgplatform.records import SILENT, Progress
 from kgplatform.settings import Settings
-from kgplatform.text import node_id
 
 _KINDS = {"01N50": "label", "01N51": "relationship type", "01N52": "property"}
 
@@ -84,11 +83,11 @@ class Adopt:
     def forget(self, *, progress: Progress = SILENT) -> int:
         """Remove all that came of the rows, and nothing else; returns how many these were."""
         number = 0
-        if not (self._kept() or self._some_rows(self._store)):
+        if not (self._kept() or some_rows(self._store)):
             return number
         with self._writing(self._base(), progress) as (_, tools):
             before: list[str] = []
-            while (some := self._some_rows(tools.store)) and some != before:
+            while (some := some_rows(tools.store)) and some != before:
                 remove_rows(tools.store, before := some)
                 number += len(some)
                 progress("removing", number, 0)
@@ -99,10 +98,6 @@ class Adopt:
             tools.store.write(set_state(adopted=None))
             remove_documents(tools, (), ())
         return number
-
-    def _some_rows(self, store: Store) -> list[str]:
-        with closing(store.read_batches("ingest/files_beneath", folder=SOURCE)) as found:
-            return [node_id("document", row["source"]) for row in next(found, [])]
 
     def _read(self, text: str, name: str, progress: Progress) -> IngestReport:
         mapping = read_mapping(text, name)

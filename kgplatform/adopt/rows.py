@@ -131,16 +131,12 @@ class AdoptedRows(Texts):
                 else:
                     met.add(known)
                     yield document
-        if not met and self._known():
+        if not met and some_rows(self._store):
             raise InputError(
                 f"The graph at {self._mapping.source} has none of the rows of the mapping any more. Nothing was "
                 "changed; forget the graph if they are to go."
             )
         self._remove(lambda id_: hash64(id_) not in met)
-
-    def _known(self) -> list[Row]:
-        with closing(self._store.read_batches("ingest/files_beneath", folder=SOURCE)) as found:
-            return next(found, [])
 
     def _remove(self, is_gone: Callable[[str], bool]) -> None:
         gone = list[str]()
@@ -205,6 +201,12 @@ class AdoptedRows(Texts):
 def _plain(value: object) -> object:
     """Dates and the like as texts."""
     return value if isinstance(value, str | int | float | bool | list) else said_value(value)
+
+
+def some_rows(store: Store) -> list[str]:
+    """The ids of some documents that are rows, as many as one reads at once; none if there are none."""
+    with closing(store.read_batches("ingest/files_beneath", folder=SOURCE)) as found:
+        return [node_id("document", row["source"]) for row in next(found, [])]
 
 
 def remove_rows(store: Store, documents: Sequence[str]) -> None:

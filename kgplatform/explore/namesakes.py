@@ -15,9 +15,10 @@ from itertools import islice, product
 from kgplatform.extract.schema import Schema
 from kgplatform.neo4j.store import Row, Store
 from kgplatform.records import FoundFact
+from kgplatform.search.agreement import read_value
 from kgplatform.search.found import facts_by_id
 from kgplatform.shown import Shown
-from kgplatform.text.times import Time, times_in
+from kgplatform.text.times import Time
 
 _MOST = 100
 """Documents of an entity that are compared, those of most passages."""
@@ -59,7 +60,7 @@ class _Said:
     def of(cls, row: Row) -> _Said:
         dates: dict[str, list[Time]] = {}
         for _, key, value in row["facts"]:
-            dates.setdefault(key, []).extend(times_in(f"({value})"))
+            dates.setdefault(key, []).extend(read_value(value)[0])
         return cls(row, dates)
 
 

@@ -1,6 +1,7 @@
 """Whether kept answers stay true: what became of the sentences that they rest on.
 
-    checked = recheck(store, store.read("explore/kept_answers", runs=[]), dispute, search)
+    kept = [KeptAnswer.of(row) for row in store.read("explore/kept_answers", runs=[])]
+    checked = recheck(store, kept, dispute, search)
     checked[0].state                   # "changed"
     checked[0].sentences[0].then.text, checked[0].sentences[0].now.text
     summary(checked)                   # "Of 40 kept answers, 1 cites a sentence that changed."
@@ -77,6 +78,36 @@ class CheckedAnswer(Shown):
     again: Answer | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class KeptAnswer:
+    """An answer as it was kept. ``sentences``: the number, the place, and the hash of the document's text of each that
+    it rests on. ``asked_with``: ``options``, ``where`` and ``as_of``. ``found``: hashes of what a search found then."""
+
+    run: str
+    question: str
+    reader: str
+    answer: str | None
+    at: str
+    sentences: tuple[tuple[int, Citation, str], ...]
+    asked_with: Mapping[str, Any]
+    found: Sequence[str] | None
+
+    @classmethod
+    def of(cls, row: Row) -> KeptAnswer | None:
+        """From a row of ``explore/kept_answers``; None if it lacks something, as one in a file from elsewhere may."""
+        told = {name: row[name] for name in ("question", "reader", "answer", "at")}
+        left_out: dict[str, Any] = {"page": None, "title": "", "document": ""}
+        try:
+            cited = [dict(each) for each in json.loads(row["restsOn"])]
+            sentences = tuple((each.pop("number"), each.pop("sha256"), Citation(**left_out | each)) for each in cited)
+            given = json.loads(row["askedWith"])
+            asked_with = {name: given[name] for name in ("options", "where", "as_of")}
+        except (ValueError, TypeError, KeyError):
+            return None
+        numbered = tuple((number, citation, sha256) for number, sha256, citation in sentences)
+        return cls(row["id"], **told, sentences=numbered, asked_with=asked_with, found=row["foundThen"])
+
+
 class _DocumentNow:
     """The text of a document as the graph has it, from its passages."""
 
@@ -134,59 +165,36 @@ def _words(text: str) -> Counter[str]:
 
 def recheck(
     store: Store,
-    kept: Sequence[Row],
-    dispute: Callable[[Sequence[Citation], dict[str, Any]], Iterable[Conflict]],
-    search: Callable[[str, dict[str, Any]], SearchResult] | None,
+    kept: Sequence[KeptAnswer],
+    dispute: Callable[[Sequence[Citation], Mapping[str, Any]], Iterable[Conflict]],
+    search: Callable[[str, Mapping[str, Any]], SearchResult] | None,
     progress: Progress = SILENT,
 ) -> tuple[CheckedAnswer, ...]:
-    """What became of the answers ``kept`` (rows of ``explore/kept_answers``), in their order. ``search`` finds passages
-    for a question without a model (None: what would be better is not looked for), and ``dispute`` what is said against
-    citations, asked as that was."""
-    said = {row["id"]: json.loads(row["restsOn"]) for row in kept}
-    found = _sentences_now(store, [each for cited in said.values() for each in cited])
+    """What became of the answers ``kept``, in their order. ``search`` finds passages for a question without a model
+    (None: what would be better is not looked for), and ``dispute`` what is said against citations, asked as that was.
+    """
+    found = _sentences_now(store, {then: sha256 for each in kept for _, then, sha256 in each.sentences})
     answers = []
-    for done, row in enumerate(kept):
+    for done, each in enumerate(kept):
         progress("checking kept answers", done, len(kept))
-        cited = ((each["number"], _citation(each)) for each in said[row["id"]])
-        asked_with = json.loads(row["askedWith"])
-        checked = tuple(CheckedSentence(number, found[then][0], then, found[then][1]) for number, then in cited)
-        rivals = tuple(dispute([each.now for each in checked if each.now], asked_with))
-        checked = tuple(_contradicted(each, rivals) for each in checked)
-        state, better = max((each.state for each in checked), key=STATES.index, default=STATES[0]), None
-        if search and state not in SHAKEN and row["foundThen"] is not None:
-            held = {each.now.passage for each in checked if each.now}
+        became = ((number, then, *found[then]) for number, then, _ in each.sentences)
+        checked = tuple(CheckedSentence(number, state, then, now) for number, then, state, now in became)
+        rivals = tuple(dispute([one.now for one in checked if one.now], each.asked_with))
+        checked = tuple(_contradicted(one, rivals) for one in checked)
+        state, better = max((one.state for one in checked), key=STATES.index, default=STATES[0]), None
+        if search and state not in SHAKEN and each.found is not None:
+            held = {one.now.passage for one in checked if one.now}
             with suppress(InputError, ModelError):  # no document fits its condition any more, or there are no vectors
-                better = _better(search(row["question"], asked_with), held, row["foundThen"])
+                better = _better(search(each.question, each.asked_with), held, each.found)
             state = "better" if better else state
-        told = {name: row[name] for name in ("question", "reader", "answer", "at")}
-        answers.append(CheckedAnswer(run=row["id"], **told, state=state, sentences=checked, better=better))
+        told = (each.run, each.question, each.reader, each.answer, each.at)
+        answers.append(CheckedAnswer(*told, state, checked, better))
     return tuple(answers)
 
 
-ASKED_WITH = ("options", "where", "as_of")
-"""What a question was asked with."""
-
-
-def can_be_checked(row: Row) -> bool:
-    """Whether a kept answer has what ``recheck`` needs, which one in a file from elsewhere may not."""
-    try:
-        asked_with = json.loads(row["askedWith"])
-        return all(name in asked_with for name in ASKED_WITH) and all(map(_citation, json.loads(row["restsOn"])))
-    except (ValueError, TypeError, AttributeError):
-        return False
-
-
-def _citation(kept: Row) -> Citation:
-    return Citation(
-        **{"page": None, "title": "", "document": ""}
-        | {name: kept[name] for name in kept if name not in ("number", "sha256")}
-    )
-
-
-def _sentences_now(store: Store, kept: Iterable[Row]) -> dict[Citation, tuple[State, Citation | None]]:
-    """Each of these sentences with what became of it, and where that stands. A passage that is still there has all that
-    was cited of it: its id is made from its text and its place."""
-    wanted = {_citation(each): each["sha256"] for each in kept}
+def _sentences_now(store: Store, wanted: Mapping[Citation, str]) -> dict[Citation, tuple[State, Citation | None]]:
+    """Each of these sentences, with the hash of its document's text, and what became of it, and where that stands. A
+    passage that is still there has all that was cited of it: its id is made from its text and its place."""
     passages = list(dict.fromkeys(each.passage for each in wanted))
     there = {row["id"] for some in batches(passages) for row in store.read("ingest/passages_there", passages=some)}
     found: dict[Citation, tuple[State, Citation | None]] = {each: ("stands", each) for each in wanted}

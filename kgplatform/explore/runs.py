@@ -113,8 +113,7 @@ def _run_row(run: str, answer: Answer, model: str | None, seconds: float) -> Row
 def _rests_on(store: Store, answer: Answer) -> list[Row]:
     """The sentences that ``answer`` cites, or, where no model wrote one, the best of the first passages: each with its
     very words, and the hash of its document's text."""
-    first = [(each, each.sentence) for each in answer.evidence.passages[:_FIRST]] if answer.text is None else []
-    cited = answer.citations or [each.cited(words.start, words.end) for each, words in first if words]
+    cited = answer.citations or (answer.evidence.first_sentences(_FIRST) if answer.text is None else ())
     rows = store.read("explore/cited_texts", ids=[each.passage for each in cited])
     passages = {row["id"]: row for row in rows}
     kept = []

@@ -1,6 +1,6 @@
 """What a search finds for a question, compared whenever the graph has changed; and who is told.
 
-for change in watch(store, lambda: evidence(kg.search(question)), every=2.0):
+for change in watch(store, question, lambda: kg.search(question).first_sentences(FIRST), every=2.0):
     send("https://example.org/hook", secret, encode(change))
 """
 
@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from kgplatform.errors import InputError, KgError, ModelError, ServerError, SettingError
 from kgplatform.neo4j.passes import EXCLUDES, wait_meanwhile
 from kgplatform.neo4j.store import Store
-from kgplatform.records import Citation, SearchResult
+from kgplatform.records import Citation
 from kgplatform.shown import Shown
 from kgplatform.text import tidy
 
@@ -32,12 +32,6 @@ class EvidenceChange(Shown):
     question: str
     came: tuple[Citation, ...]
     gone: tuple[Citation, ...]
-
-
-def evidence(found: SearchResult) -> tuple[Citation, ...]:
-    """The best sentences of the first passages."""
-    first = ((each, each.sentence) for each in found.passages[:FIRST])
-    return tuple(replace(each.cited(said.start, said.end), text=said.text) for each, said in first if said)
 
 
 def watch(

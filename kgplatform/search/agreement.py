@@ -69,7 +69,7 @@ def _words(value: str) -> set[str]:
 
 def _are_near(one: str, other: str) -> bool:
     """Whether two values are times that one may be mistaken for the other."""
-    years = [[int(each.since[:4]) for each in _read(value)[0] if each.since] for value in (one, other)]
+    years = [[int(each.since[:4]) for each in read_value(value)[0] if each.since] for value in (one, other)]
     return any(abs(x - y) <= _NEAR for x in years[0] for y in years[1])
 
 
@@ -81,11 +81,12 @@ def agree(one: str, other: str) -> bool:
     >>> agree("10 December 1815", "1815"), agree("1,200 men", "1200 men"), agree("1815", "1816")
     (True, True, False)
     """
-    times, rests = zip(*map(_read, (one, other)), strict=True)
+    times, rests = zip(*map(read_value, (one, other)), strict=True)
     is_amount = [_NUMBER.search(rest) is not None for rest in rests]
     if all(times):
-        days = [[(each.since or "", each.until or "~") for each in found] for found in times]
-        overlap = any(first[0] < second[1] and second[0] < first[1] for first in days[0] for second in days[1])
+        overlap = any(
+            first.meets((second.since or "", second.until or "~")) for first in times[0] for second in times[1]
+        )
         if not (overlap and all(is_amount)):
             return overlap or any(is_amount)
     for value, found, opposite in ((one, times[0], other), (other, times[1], one)):
@@ -102,8 +103,8 @@ def _words_of(value: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=10_000)
-def _read(value: str) -> tuple[Sequence[Time], str]:
-    """The times in ``value``, and what is left of it without them."""
+def read_value(value: str) -> tuple[Sequence[Time], str]:
+    """The times in ``value``, where a bare year is one, and what is left of it without them."""
     times = times_in(f"({value})")
     for each in reversed(times):
         value = value[: max(0, each.start - 1)] + value[each.end - 1 :]

@@ -134,8 +134,7 @@ def _overlap(one: _Value, other: _Value) -> bool:
 
 def conflicts(store: Store, single: Single, limit: int) -> tuple[Conflict, ...]:
     """At most ``limit`` of the graph's conflicts, by the names of their subjects."""
-    names = {"relations": [*single[0]], "attributes": [*single[1]]}
-    with closing(store.read_batches("search/single_subjects", _SUBJECTS, **names)) as subjects:
+    with closing(store.read_batches("search/single_subjects", _SUBJECTS, **_names(single))) as subjects:
         rivals = (_rivals(store, single, [row["id"] for row in rows]) for rows in subjects)
         found = ([(each, *pair, None) for each in some for pair in each.pairs if _overlap(*pair)] for some in rivals)
         of_one = chain.from_iterable(_of_one_thing(store, single, some) for some in found)
@@ -168,40 +167,43 @@ def over(store: Store, facts: Iterable[str]) -> set[str]:
     return {value.id for value in values if value.places and not value.is_of(store.as_of)}
 
 
+def _names(single: Single) -> dict[str, Any]:
+    return {"relations": [*single[0]], "attributes": [*single[1]]}
+
+
 def _single_facts(store: Store, single: Single, ids: list[str], spans: list[Row]) -> dict[str, str]:
-    names: dict[str, Any] = {"relations": [*single[0]], "attributes": [*single[1]]}
     if not any(single) or not (ids or spans):
         return {}
-    return {row["id"]: row["subject"] for row in store.read("search/single_facts", ids=ids, spans=spans, **names)}
+    rows = store.read("search/single_facts", ids=ids, spans=spans, **_names(single))
+    return {row["id"]: row["subject"] for row in rows}
 
 
 def _rivals(store: Store, single: Single, subjects: Sequence[str]) -> Iterator[_Rivals]:
-    names = {"relations": [*single[0]], "attributes": [*single[1]]}
+    bounds: dict[str, Any] = {"most": _MOST, "joining": _JOINING, **_names(single)}
     for some in batches(subjects, _SUBJECTS):
-        rows = store.read("search/single_values", subjects=list(some), most=_MOST, joining=_JOINING, **names)
+        rows = store.read("search/single_values", subjects=list(some), **bounds)
         yield from map(_Rivals.of, rows)
 
 
 def _of_one_thing(store: Store, single: Single, found: Sequence[_Dispute]) -> Iterator[_Dispute]:
     """Those of ``found`` whose facts are of one thing; and not in conflict in one sentence, which gives what lies in
     another ("born in Holborn, London") or what was so in turn."""
-    if not found:
-        return
-    told = store.read("search/told_of", entities=sorted({of.id for of, *_ in found}), most=10 * _MOST)
+    subjects = sorted({of.id for of, *_, begun in found if not begun})
+    told = store.read("search/told_of", entities=subjects, most=10 * _MOST) if subjects else []
     entities = {row["id"]: (row, [Said(*each) for each in row["said"]]) for row in told}
     for each in found:
         of, *pair, begun = each
-        if of.id not in entities:  # somebody has removed it meanwhile
-            continue
-        entity, said = entities[of.id]
-        one, other = ([place for place in said if place.fact == value.id] for value in pair)
-        documents = [{place.document for place in side} for side in (one, other)]
-        sides = [[place for place in said if place.document in of_side] for of_side in documents]
-        if begun or (
-            not any(x.meets(y) for x in one for y in other)
-            and (documents[0] & documents[1] or are_one(entity, sides, {*single[0], *single[1]}))
-        ):
+        if begun:  # which is no conflict
             yield each
+        elif of.id in entities:  # else somebody has removed it meanwhile
+            entity, said = entities[of.id]
+            one, other = ([place for place in said if place.fact == value.id] for value in pair)
+            documents = [{place.document for place in side} for side in (one, other)]
+            sides = [[place for place in said if place.document in of_side] for of_side in documents]
+            if not any(x.meets(y) for x in one for y in other) and (
+                documents[0] & documents[1] or are_one(entity, sides, {*single[0], *single[1]})
+            ):
+                yield each
 
 
 def _shown(store: Store, found: Sequence[_Dispute]) -> tuple[Conflict, ...]:

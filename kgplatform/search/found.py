@@ -86,6 +86,16 @@ class Found:
     cited: list[str] | None = None
     missing: tuple[str, ...] | None = None
 
+    @property
+    def every_fact(self) -> set[str]:
+        """The ids of its facts, and of those of its paths."""
+        return {*self.facts, *(fact for path in self.paths for fact in path.facts)}
+
+    def keeping(self, ids: set[str]) -> Found:
+        """This with the facts ``ids`` alone, the paths over them, and all its passages."""
+        facts = {fact: score for fact, score in self.facts.items() if fact in ids}
+        return replace(self, facts=facts, paths=[path for path in self.paths if ids.issuperset(path.facts)])
+
 
 def facts_found(rows: Iterable[Row], route: str) -> Found:
     """Scores of rows with an id, a cosine and passages; a passage scores as the best fact that it states."""

@@ -43,7 +43,7 @@ def _is_point(time: Time) -> bool:
 
 
 def _are_others(times: Sequence[Time], days: tuple[str, str]) -> bool:
-    return bool(times) and not any((each.since or "") < days[1] and days[0] < (each.until or "~") for each in times)
+    return bool(times) and not any(each.meets(days) for each in times)
 
 
 def _times_of(text: str, words: frozenset[str]) -> Sequence[Time]:

@@ -93,7 +93,9 @@ def search(
     else:
         found = all_routes(store, asked, without) if route == "all" else ROUTES[route](store, asked, top_k)
     missing = found.missing if route in ("all", "bm25") else held_terms(store, asked).missing
-    found = keep_types(store, _still_so(store, replace(found, vector=asked.vector)), types)
+    if store.as_of != ANY_TIME:
+        found = found.keeping(found.every_fact - over(store, found.every_fact))
+    found = keep_types(store, replace(found, vector=asked.vector), types)
     if store.as_of == ANY_TIME:
         passages, facts, paths = look_up(store, found, top_k)
     else:  # a passage of that time may be behind those of others
@@ -101,14 +103,6 @@ def search(
         passages, facts, paths = of_time(passages, asked.text, store.as_of)[:top_k], facts[:top_k], paths[:top_k]
     seconds = round(time.perf_counter() - started, 4)
     return SearchResult(asked.text, passages, facts, seconds, paths, tuple(found.communities), missing=missing)
-
-
-def _still_so(store: Store, found: Found) -> Found:
-    gone = over(store, {*found.facts, *(fact for path in found.paths for fact in path.facts)})
-    if not gone:
-        return found
-    facts = {fact: score for fact, score in found.facts.items() if fact not in gone}
-    return replace(found, facts=facts, paths=[path for path in found.paths if gone.isdisjoint(path.facts)])
 
 
 def keep_types(store: Store, found: Found, types: Sequence[str]) -> Found:
@@ -121,20 +115,14 @@ def keep_types(store: Store, found: Found, types: Sequence[str]) -> Found:
     fact that was found has any of the types of a kind, that kind is not asked for.
     """
     wanted = {type_key(name) for name in types} - {""}
-    facts = {*found.facts, *(fact for path in found.paths for fact in path.facts)}
-    if not wanted or not facts:
+    if not wanted or not (facts := found.every_fact):
         return found
     rows = store.read("search/fact_types", ids=sorted(facts))
     for kind in ("triple", "attribute"):  # without those of the kind with another predicate of the schema
         fits = {row["id"] for row in rows if row["kind"] == kind and _is_wanted(row["predicate"], wanted)}
         if fits:
             rows = [row for row in rows if row["kind"] != kind or row["predicate"] is None or row["id"] in fits]
-    ids = {row["id"] for row in _by_entities(rows, wanted)}
-    return replace(
-        found,
-        facts={fact: score for fact, score in found.facts.items() if fact in ids},
-        paths=[path for path in found.paths if ids.issuperset(path.facts)],
-    )
+    return found.keeping({row["id"] for row in _by_entities(rows, wanted)})
 
 
 def _by_entities(rows: list[Row], wanted: set[str]) -> list[Row]:

@@ -42,6 +42,10 @@ class Time:
     until: str | None
     granularity: str
 
+    def meets(self, days: tuple[str, str]) -> bool:
+        """Whether it has one of ``days``, the first and that after the last."""
+        return (self.since or "") < days[1] and days[0] < (self.until or "~")
+
 
 class _Point(NamedTuple):
     """A date, year or the like: its days ``[first, after)``. ``lacks``: what another of a range has to say."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kgplatform.errors import ModelError
     from kgplatform.explore.runs import ThreadInfo, Turn
     from kgplatform.explore.watch import EvidenceChange
-    from kgplatform.records import Answer, Citation, Conflict, FoundPassage, SearchResult
+    from kgplatform.records import Answer, Citation, Conflict, FoundFact, FoundPassage, SearchResult
 
 _INDENT = "     "
 _WIDTH = 100_000
@@ -105,14 +105,18 @@ def _show_passages(out: Console, passages: Sequence[FoundPassage]) -> None:
             out.print(f"     [dim]The same text: {safe(names)}[/dim]")
 
 
+def _stated(fact: FoundFact) -> str:
+    """A fact, and the first place that states it."""
+    return f"{fact.timed}  ({_place(fact.citations[0])})" if fact.citations else fact.timed
+
+
 def show_conflicts(found: Sequence[Conflict]) -> None:
     """Each with its two facts and their places."""
     out = console()
     for number, each in enumerate(found, 1):
         out.print(f"{number:3}. [bold]{safe(each.subject)}[/bold]: {safe(each.name)}")
         for fact in each.facts:
-            place = f"  ({_place(fact.citations[0])})" if fact.citations else ""
-            out.print(f"{_INDENT}{safe(fact.timed)}{safe(place)}")
+            out.print(f"{_INDENT}{safe(_stated(fact))}")
     out.print(counted(len(found), "conflict"))
 
 
@@ -134,8 +138,7 @@ def _show_became(out: Console, checked: CheckedAnswer) -> None:
             out.print(f"{safe(f'[{each.number}]')} {safe(_place(each.then))}: {each.state}", soft_wrap=True)
             told = {"then": each.then.text, "now": each.now.text if each.now and each.state == "changed" else ""}
             if each.against:
-                place = f"  ({_place(each.against.citations[0])})" if each.against.citations else ""
-                told["but"] = f"{each.against.timed}{place}"
+                told["but"] = _stated(each.against)
             for name, text in told.items():
                 if text:
                     out.print(f"{_INDENT}[dim]{name + ':':6}[/dim]{safe(short(text))}")
