@@ -477,9 +477,9 @@ def test_a_model_that_fails_throughout_is_asked_no_more() -> None:
     works = [replace(log.work(str(number)), asks=number < 30) for number in (*range(8), 30, *range(8, 30))]
     said = run_works(works, 2, Breaker("pages", "made"))
     assert said.startswith("10 pages in a row failed, the last: No answer. What was made is kept; fix that and run")
-    assert log.done[:4] == ["0", "1", "2", "3: No answer."]
-    assert "30" in log.done
-    assert sum(": " in each for each in log.done) in (10, 11), "one more may be under way"
+    assert {each for each in log.done if ": " not in each} == {"0", "1", "2", "30"}
+    failed = len(log.done) - 4
+    assert 10 <= failed <= 12, "the other thread may be one work ahead at both ends"
 
 
 def test_a_model_that_fails_now_and_then_is_asked_on() -> None:
