@@ -22,7 +22,7 @@ from typing import Any
 from model_by_prompt import Prompt
 
 from kgplatform.evaluate.needles import RANKS
-from kgplatform.prompt import Messages
+from kgplatform.prompt import Messages, prompt_names
 from kgplatform.testing import OpenAIServer
 from kgplatform.text.sentences import sentences
 
@@ -388,7 +388,9 @@ RULES: dict[str, Callable[[Prompt], str | Fields]] = {
     "global_/reduce": _from_findings,
     "ingest/extract": _extract,
     "tree/name_communities": _name_communities,
-    "interfaces/mcp_answer": lambda asked: "No tool can be called here.",
+    **dict.fromkeys(
+        (each for each in prompt_names() if each.startswith("mcp/")), lambda asked: "No tool can be called here."
+    ),
     "evaluate/zero_shot": lambda asked: {"answer": "I do not know."},
     "evaluate/anonymity_zero_shot": lambda asked: {"answer": "I do not know."},
     "evaluate/rater_strict": _strict,

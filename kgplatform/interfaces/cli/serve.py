@@ -187,9 +187,12 @@ def mcp(
             help="With --write: allow ingesting files in this folder by path. May be repeated.",
         ),
     ] = None,
-    max_chars: Annotated[
-        int, typer.Option("--max-chars", min=1000, max=1_000_000, help="Maximum characters per result.")
-    ] = 20_000,
+    max_tokens: Annotated[
+        int,
+        typer.Option(
+            "--max-tokens", min=250, max=100_000, help="Maximum tokens per result if the client gives no number."
+        ),
+    ] = 4_000,
     home: Home = None,
 ) -> None:
     """Serve the graph over MCP, read-only unless --write. --host, --port and --token-file are for --http."""
@@ -210,10 +213,10 @@ def mcp(
 
     if not http:
         with connect_to(home) as graph, warming_up(graph):
-            make_server(graph, write=write, folders=folders or (), most=max_chars).run("stdio")
+            make_server(graph, write=write, folders=folders or (), most=max_tokens).run("stdio")
         return
     with listen(host, port) as listening, connect_to(home) as graph:
-        server = make_server(graph, write=write, folders=folders or (), most=max_chars)
+        server = make_server(graph, write=write, folders=folders or (), most=max_tokens)
         note(f"The MCP server is at {address_of(listening)}/mcp (Ctrl-C ends it).")
         with warming_up(graph):
             serve_http(server, listening, token, is_local=is_loopback(host))

@@ -1,11 +1,11 @@
 """The tools of the MCP server, what each returns, and the thread that makes it.
 
-A tool calls the client. Its work stops when the client of the server cancels it, and an error is one sentence. A result
-is bounded, so that it fits a window; its ``note`` says what was left out:
+They are few, for an agent reads the description of each with every question: ``search``, ``read``, ``look``, ``ask``
+and ``cypher``; those that change the graph only if the server was told to write. A tool calls the client. Its work
+stops when the client of the server cancels it, and an error is one sentence. A result has at most as many tokens as
+the agent asks for; its ``note`` says what was left out:
 
-    bounded({"passages": [...], "facts": [...]}, 20_000)      # {"passages": […], "facts": [], "note": "12 of 40 …"}
-
-Those tools that change the graph are offered only if the server was told to write.
+    bounded({"passages": [...], "facts": [...]}, 4_000)      # {"passages": […], "facts": [], "note": "12 of 40 …"}
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-from collections.abc import Callable, Sequence
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -29,48 +31,52 @@ from kgplatform.client import SEARCHES, KnowledgeGraph
 from kgplatform.concurrency.threads import Stop
 from kgplatform.correct import ACTIONS
 from kgplatform.errors import InputError, KgError, ModelError
+from kgplatform.explore.info import GraphNode
 from kgplatform.extract.schema import shipped_schemas
 from kgplatform.interfaces.uploads import Uploads, end_abandoned, forget_unused
-from kgplatform.readers.reader import Option
-from kgplatform.readers.readers import READERS, names
+from kgplatform.readers.readers import names
 from kgplatform.records import Progress, Step
 from kgplatform.shown import as_fields, encode
 from kgplatform.sources.objects import Text, source_of_id
-from kgplatform.text import listed, unknown
+from kgplatform.text import count_tokens, listed, normalise_name, tokens_more, unknown
 
 T = TypeVar("T")
 
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
-"""None of them only adds: a tree replaces the one before."""
+"""None of them only adds: a text replaces the one of its title."""
 
-_FEWER = "Ask for fewer with limit."
+MOST_TOKENS = 4_000
+"""Tokens of a result, where neither the agent nor who started the server said another number."""
+_FEWEST_TOKENS, _MOST_ASKED = 250, 100_000
+_CHARACTERS_PER_TOKEN = 4
 _LONGEST_TEXT = 2_000_000
 _SCHEMAS = shipped_schemas()
 _MOST_ROWS = 1000
 _LARGEST_OFFSET = 1_000_000_000
 _DETAIL = 200
 """Characters of a step's detail that a client gets."""
-
-SMALLEST = 1_000
-"""The smallest bound in characters that any result fits."""
-
 _NOTE_ROOM = 300
 _SHORTEST = 80
 """Characters that are left of a text at least."""
 _TOP, _ROW = 0, 1
 """Depths: of what has a name in the result, and of the items of a list there."""
+_ID = re.compile(r"[0-9a-f]{32}")
+_PASSAGE = ("id", "title", "location", "document", "start", "end", "text", "sentence", "relevance")
+_CITATION = ("title", "location", "document", "passage", "start", "end", "text")
+_NODE = ("id", "name", "kind", "type", "text")
 
 QuestionText = Annotated[str, Field(min_length=1, max_length=20_000, description="The question.")]
-NodeId = Annotated[str, Field(min_length=1, max_length=2_000, description="The id of a node, from another tool.")]
-Offset = Annotated[int, Field(ge=0, le=10_000_000, description="How many to skip: the last reply's next_offset.")]
-Limit = Annotated[int, Field(ge=1, le=200, description="At most this many.")]
+MaxTokens = Annotated[
+    int | None,
+    Field(ge=_FEWEST_TOKENS, le=_MOST_ASKED, description="Most tokens of the result; default: the server's."),
+]
+Limit = Annotated[int, Field(ge=1, le=200, description="At most this many of each list.")]
 Where = Annotated[
     dict[str, Any] | list[str | dict[str, Any]] | str,
     Field(
-        description='Only documents with these metadata, such as {"author": "Verne", "year": [1869, 1870]}, a list '
-        'naming alternatives, or a condition: `year >= 1869 and not (draft or tag in ("a", "b"))`. `documents` shows '
-        "what each has."
+        description='Only documents with these metadata: {"author": "Verne", "year": [1869, 1870]}, a list of '
+        'alternatives, or a condition: `year >= 1869 and not (draft or tag in ("a", "b"))`. `look` shows the names.'
     ),
 ]
 AsOf = Annotated[
@@ -83,7 +89,6 @@ SchemaName = Annotated[
         json_schema_extra={"enum": [*_SCHEMAS, None]},
     ),
 ]
-
 Metadata = Annotated[
     dict[str, Any] | None,
     Field(description='Metadata of what is added, such as {"project": "cables", "year": 1858}; null removes a name.'),
@@ -91,7 +96,7 @@ Metadata = Annotated[
 
 _ABOUT_CORRECTIONS = " ".join(
     [
-        "An entity is named by its id, or its name, with its type in brackets where several have it.",
+        "An entity is named by its id, or its name, with its type in brackets.",
         *(f"{action}: {', '.join(needs)}." for action, needs in ACTIONS.items()),
         "add: also value (true if object is a value). undo: id.",
     ]
@@ -116,10 +121,10 @@ class SearchFound(Result):
     )
     missing: list[str] | None = Field(description="Names, numbers and the like of the question that no passage has")
     passages: Objects = Field(
-        description="id, document (URI), title, characters [start, end), page, location, text, score, relevance (a "
-        "probability, which compares questions too), and the best sentence"
+        description="id, title, location, document (id), characters [start, end), text, the best sentence, relevance "
+        "(a probability, which compares questions too)"
     )
-    facts: Objects = Field(description="id, text, the places that state it, and whether it is relevant to the question")
+    facts: Objects = Field(description="id, text, and the passages (ids) that state it")
 
 
 class AnswerResult(Result):
@@ -127,8 +132,8 @@ class AnswerResult(Result):
 
     answer: str | None = Field(description="Null without a language model: see the passages.")
     citations: Objects = Field(
-        description="In the order of their numbers: document (URI), title, location, characters [start, end), and "
-        "text, the cited sentence"
+        description="In the order of their numbers: title, location, document and passage (ids), characters [start, "
+        "end), and text, the cited sentence"
     )
     statements: Objects = Field(
         description="Those of the answer: text, citations (numbers; none: not cited), unread (names, numbers and dates "
@@ -143,6 +148,8 @@ class AnswerResult(Result):
 class TextRead(Result):
     """Part of a document."""
 
+    document: str = Field(description="Its id.")
+    title: str
     text: str
     start: int
     end: int
@@ -150,32 +157,13 @@ class TextRead(Result):
     next: int | None = Field(description="Where to read on; null at the end.")
 
 
-class NodesFound(Result):
-    """Nodes of the graph."""
+class Looked(Result):
+    """A node, or nodes of a name, or the graph."""
 
-    nodes: Objects = Field(description="id, name, kind, type, text, degree")
-
-
-class Neighbours(NodesFound):
-    """A node with its neighbours, and the edges among all of them."""
-
-    edges: Objects = Field(description="source and target (ids of nodes), type, label, fact (id)")
-    more: int = Field(description="How many neighbours were left out.")
-
-
-class Communities(Result):
-    """Nodes of the knowledge tree."""
-
-    communities: Objects = Field(description="id, name, summary, kind, size, depth, children")
-    next_offset: int | None
-
-
-class CommunityShown(Result):
-    """A node of the tree with its members and facts."""
-
-    node: dict[str, Any]
-    members: Objects
-    facts: Objects
+    node: dict[str, Any] | None = Field(None, description="The node that was meant.")
+    facts: Objects = Field([], description="Of the node: id, text, and the passages (ids) that state it")
+    neighbours: Objects = Field([], description="Of the node, the strongest first, with the relation to it")
+    nodes: Objects = Field([], description="Other nodes of the name; of a community, its members: look at one by id")
 
 
 class RowsRead(Result):
@@ -187,48 +175,9 @@ class RowsRead(Result):
     notes: list[str] = Field(description="Names in the statement that the graph does not have.")
 
 
-class SchemaShown(Result):
-    """What the graph has."""
-
-    graph: str = Field(description="Labels, types, relations and properties with counts and examples, for Cypher.")
-    schema_: dict[str, Any] | None = Field(alias="schema", description="The schema of the extraction.")
-
-
-class Documents(Result):
-    """Documents by title."""
-
-    documents: Objects
-    total: int
-    next_offset: int | None
-
-
-class Counts(Result):
-    """Counts by label and by type."""
-
-    nodes: dict[str, int]
-    relationships: dict[str, int]
-
-
-def _about_options() -> str:
-    """The options of each reader with their choices, defaults, or types if they have neither."""
-
-    def shown(option: Option) -> str:
-        has_choices, has_default = option.choices and option.type == "string", option.default not in (None, (), "")
-        value = "|".join(option.choices) if has_choices else json.dumps(option.default) if has_default else option.type
-        return f"{option.name} ({value})"
-
-    said = (f"{reader.name}: {', '.join(map(shown, reader.options))}." for reader in READERS)
-    return " ".join(['Options of the reader, such as {"mode": "open"}; each with its default.', *said])
-
-
-def _about_readers() -> str:
-    """The readers, and what each does, for the description of ``ask``. Packages add some after this is loaded."""
-    return " ".join([f"The reader; default: {names()[0]}.", *(f"{each.name}: {each.about}" for each in READERS)])
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class ReadingTools:
-    """The tools that read ``graph``; no result is longer than ``most`` characters."""
+    """The tools that read ``graph``; ``most``: tokens of a result that is asked for without a number."""
 
     graph: KnowledgeGraph
     most: int
@@ -237,51 +186,110 @@ class ReadingTools:
         """Register them."""
         for tool, title in (
             (self.search, "Search the graph"),
+            (self.read, "Read a document"),
+            (self.look, "Look at a node, or at the graph"),
             (self.ask, "Ask a reader"),
-            (self.read_document, "Read a document"),
-            (self.find_nodes, "Find nodes by name"),
-            (self.neighbours, "Show a node's neighbours"),
-            (self.communities, "List communities"),
-            (self.community, "Show a community"),
             (self.cypher, "Run a Cypher statement"),
-            (self.schema, "Show the schema"),
-            (self.documents, "List documents"),
-            (self.stats, "Count nodes and relationships"),
         ):
             server.add_tool(tool, title=title, annotations=READS)
 
     async def search(
         self,
         question: QuestionText,
-        route: Annotated[
-            str, Field(description="Which way to search.", json_schema_extra={"enum": [*SEARCHES]})
-        ] = "all",
         top_k: Annotated[int, Field(ge=1, le=100, description="Number of passages and facts.")] = 10,
         where: Where = {},  # noqa: B006 - a default that the schema shows; never changed
         as_of: AsOf = None,
+        route: Annotated[
+            str, Field(description="Which way to search.", json_schema_extra={"enum": [*SEARCHES]})
+        ] = "all",
+        max_tokens: MaxTokens = None,
     ) -> Annotated[CallToolResult, SearchFound]:
         """Find the passages and facts nearest to a question, with the places in the documents that state them."""
-        return await self._answer(
-            lambda graph: _fields(
-                graph.search(question, route, top_k, where=where, as_of=as_of),
-                *("question", "fits", "missing", "passages", "facts"),
-            ),
-            "Ask for fewer with top_k, or use read_document from a passage's start.",
-        )
+
+        def found(graph: KnowledgeGraph) -> dict[str, Any]:
+            result = graph.search(question, route, top_k, where=where, as_of=as_of)
+            facts = [
+                {"id": fact.id, "text": fact.timed, "passages": _once(each.passage for each in fact.citations)}
+                for fact in result.facts
+                if fact.relevant
+            ]
+            passages = [_fields(each, *_PASSAGE) for each in result.passages]
+            return _fields(result, "fits", "missing") | {"passages": passages, "facts": facts}
+
+        return await self._answer(found, max_tokens, "Ask for fewer with top_k, for more with max_tokens.")
+
+    async def read(
+        self,
+        source: Annotated[
+            str,
+            Field(min_length=1, max_length=5_000, description="The id of a passage; a document's id, URI or title."),
+        ],
+        start: Annotated[
+            int | None,
+            Field(ge=0, le=_LARGEST_OFFSET, description="First character; default: somewhat before the passage."),
+        ] = None,
+        end: Annotated[
+            int | None, Field(ge=0, le=_LARGEST_OFFSET, description="The character after the last; default: what fits.")
+        ] = None,
+        max_tokens: MaxTokens = None,
+    ) -> Annotated[CallToolResult, TextRead]:
+        """Read a passage with the text around it, or a document from `start` on; `next` is where to read on."""
+        most = max_tokens or self.most
+
+        def fitting(graph: KnowledgeGraph) -> dict[str, Any]:
+            document, first, last = _place(graph, source)
+            width = most * _CHARACTERS_PER_TOKEN
+            while True:
+                around = (width - (last - first)) // 2 if last else 0
+                begin = start if start is not None else max(0, first - max(0, around))
+                stop = begin + width if end is None else min(max(begin, end), begin + width)
+                found = graph.look.document(document, begin, stop)
+                shown = {"document": found.id, **_fields(found, "title", "uri", "text", "start", "end", "characters")}
+                shown["next"] = found.end if found.end < found.characters else None
+                if (cost := tokens(shown)) <= most or width <= 1:
+                    return shown
+                width = min(width, found.end - found.start) * most // (cost + 1)
+
+        return await self._answer(fitting, max_tokens)
+
+    async def look(
+        self,
+        node: Annotated[
+            str | None, Field(min_length=1, max_length=2_000, description="A name, or an id; default: the whole graph.")
+        ] = None,
+        limit: Limit = 20,
+        offset: Annotated[int, Field(ge=0, le=10_000_000, description="Documents to skip, in the whole graph.")] = 0,
+        max_tokens: MaxTokens = None,
+    ) -> Annotated[CallToolResult, Looked]:
+        """Look at a person, place, thing, fact or community: its facts, neighbours and members.
+
+        Without a node: what the graph has, its documents, communities, and its schema for `cypher`.
+        """
+
+        def looked(graph: KnowledgeGraph) -> dict[str, Any]:
+            return _whole(graph, limit, offset) if node is None else _looked_at(graph, node, limit)
+
+        return await self._answer(looked, max_tokens, "Ask for more with max_tokens.")
 
     async def ask(
         self,
         question: QuestionText,
         context: Context[Any, Any],
         reader: Annotated[
-            str | None, Field(description=_about_readers(), json_schema_extra={"enum": [*names(), None]})
+            str | None,
+            Field(
+                description=f"Default: {names()[0]}, for most. global: the whole collection. cypher: counts and lists. "
+                "graphreader: long chains. readagent, longagent: long documents.",
+                json_schema_extra={"enum": [*names(), None]},
+            ),
         ] = None,
-        options: Annotated[dict[str, Any], Field(description=_about_options())] = {},  # noqa: B006 - as above
+        options: Annotated[
+            dict[str, Any], Field(description='Of the reader, such as {"mode": "open"}: what is in no document too.')
+        ] = {},  # noqa: B006 - as above
         where: Where = {},  # noqa: B006 - as above
         as_of: AsOf = None,
-        verify: Annotated[
-            bool, Field(description="Have the model check whether the cited sentences support each statement.")
-        ] = False,
+        verify: Annotated[bool, Field(description="Let the model check each statement against what it cites.")] = False,
+        max_tokens: MaxTokens = None,
     ) -> Annotated[CallToolResult, AnswerResult]:
         """Answer a question from the documents and cite the supporting sentences.
 
@@ -294,63 +302,16 @@ class ReadingTools:
             only: dict[str, Any] = {"where": where, "as_of": as_of}
             answer = graph.ask(question, reader, options=options, **only, verify=verify, on_step=steps)
             passages = answer.evidence.passages if answer.text is None else ()
-            said = _fields(answer, "question", "reader") | {"answer": answer.text}
-            said |= _fields(answer, "citations", "statements", "sufficient") | {"passages": passages}
-            return said | {"disputes": list(answer.other_sides)} | _fields(answer, "note", "usage")
+            return {
+                "reader": answer.reader,
+                "answer": answer.text,
+                "citations": [_fields(each, *_CITATION) for each in answer.citations],
+                **_fields(answer, "statements", "sufficient", "note", "usage"),
+                "disputes": list(answer.other_sides),
+                "passages": [_fields(each, *_PASSAGE) for each in passages],
+            }
 
-        return await self._answer(ask)
-
-    async def read_document(
-        self,
-        document: Annotated[str, Field(min_length=1, max_length=5_000, description="Its id or URI.")],
-        start: Annotated[int, Field(ge=0, le=_LARGEST_OFFSET, description="The first character.")] = 0,
-        end: Annotated[
-            int | None,
-            Field(ge=0, le=_LARGEST_OFFSET, description="The character after the last; default: as many as fit."),
-        ] = None,
-    ) -> Annotated[CallToolResult, TextRead]:
-        """Read part of a document. To see a citation in context, start a few hundred characters before it."""
-        last = min(end if end is not None else start + self.most, start + self.most)
-
-        def fitting(graph: KnowledgeGraph) -> dict[str, Any]:  # as much of the text as fits, and where to read on
-            found = graph.look.document(document, start, last)
-            shown = {name: value for name, value in as_fields(found).items() if name != "facts"} | {"next": found.end}
-            while (over := size(shown) - self.most) > 0 and shown["text"]:
-                shown["text"] = shown["text"][: max(0, len(shown["text"]) - over)]
-            shown["end"] = found.start + len(shown["text"])
-            shown["next"] = shown["end"] if shown["end"] < found.characters else None
-            return shown
-
-        return await self._answer(fitting)
-
-    async def find_nodes(
-        self, name: Annotated[str, Field(min_length=1, max_length=500)], limit: Limit = 20
-    ) -> Annotated[CallToolResult, NodesFound]:
-        """Find people, places, things, documents and communities by name, best first."""
-        return await self._answer(lambda graph: {"nodes": graph.look.find(name, limit)})
-
-    async def neighbours(self, id: NodeId, limit: Limit = 50) -> Annotated[CallToolResult, Neighbours]:
-        """A node, its neighbours (the strongest first), and the edges among all of them."""
-        return await self._answer(lambda graph: as_fields(graph.look.neighbours(id, limit)), _FEWER)
-
-    async def communities(
-        self,
-        parent: Annotated[
-            str | None, Field(max_length=2_000, description="The node to look below; default: the top.")
-        ] = None,
-        offset: Offset = 0,
-        limit: Limit = 50,
-    ) -> Annotated[CallToolResult, Communities]:
-        """A level of the knowledge tree: communities of related entities, or what is in them: keywords and members."""
-        return await self._answer(lambda graph: _page("communities", graph.look.tree(parent), offset, limit), _FEWER)
-
-    async def community(self, id: NodeId, limit: Limit = 50) -> Annotated[CallToolResult, CommunityShown]:
-        """What a community is about: its summary, and its members, the most central first."""
-        return await self._answer(
-            lambda graph: (
-                _fields(graph.look.community(id), "node", "facts") | {"members": graph.look.members(id, limit)}
-            )
-        )
+        return await self._answer(ask, max_tokens)
 
     async def cypher(
         self,
@@ -358,50 +319,93 @@ class ReadingTools:
         parameters: Annotated[dict[str, Any], Field(description="Values for its $parameters.")] = {},  # noqa: B006 - as above
         limit: Annotated[int, Field(ge=1, le=_MOST_ROWS, description="Most rows.")] = 100,
         timeout: Annotated[float, Field(gt=0, le=60, description="Most seconds.")] = 10.0,
+        max_tokens: MaxTokens = None,
     ) -> Annotated[CallToolResult, RowsRead]:
-        """Run one read-only Cypher statement. Call `schema` first; page with SKIP and LIMIT."""
+        """Run one read-only Cypher statement, for counts, lists and paths. Call `look` first, for the schema."""
         return await self._answer(
             lambda graph: _fields(
                 graph.cypher(statement, parameters, guarded=True, limit=limit, timeout=timeout),
                 *("columns", "rows", "truncated", "notes"),
             ),
+            max_tokens,
             "Return fewer columns, or page with SKIP and LIMIT.",
         )
 
-    async def schema(self) -> Annotated[CallToolResult, SchemaShown]:
-        """What is in the graph: labels, entity types, relations and properties with counts."""
-
-        def shown(graph: KnowledgeGraph) -> dict[str, Any]:
-            found = graph.schema()
-            return {"graph": graph.schema_text(), **(found.to_dict() if found else {"schema": None, "expansions": ()})}
-
-        return await self._answer(shown)
-
-    async def documents(self, offset: Offset = 0, limit: Limit = 50) -> Annotated[CallToolResult, Documents]:
-        """The documents of the graph, by title."""
-
-        def listed(graph: KnowledgeGraph) -> dict[str, Any]:
-            found = graph.documents()
-            return _page("documents", found, offset, limit) | {"total": len(found)}
-
-        return await self._answer(listed, _FEWER)
-
-    async def stats(self) -> Annotated[CallToolResult, Counts]:
-        """How many nodes each label has, and relationships each type."""
-        return await self._answer(lambda graph: _fields(graph.stats(), "nodes", "relationships"))
-
-    async def _answer(self, work: Callable[[KnowledgeGraph], dict[str, Any]], how: str = "") -> CallToolResult:
+    async def _answer(
+        self, work: Callable[[KnowledgeGraph], dict[str, Any]], max_tokens: int | None, how: str = ""
+    ) -> CallToolResult:
         """The result of ``work``, encoded in its thread too: other requests wait for this loop."""
-        return await in_thread(self.graph, lambda graph: as_result(work(graph), self.most, how))
+        return await in_thread(self.graph, lambda graph: as_result(work(graph), max_tokens or self.most, how))
+
+
+def _whole(graph: KnowledgeGraph, limit: int, offset: int) -> dict[str, Any]:
+    """What the graph has: documents from ``offset`` on, its largest communities, and its schema for a statement."""
+    page = graph.look.document_page(skip=offset, limit=limit)
+    following = offset + limit
+    return {
+        "documents": [_fields(each, "id", "title", "characters", "metadata") for each in page.documents],
+        "documents_in_all": page.total,
+        "next_offset": following if following < page.total else None,
+        "communities": [_fields(each, "id", "name", "summary", "size") for each in graph.look.tree(limit=limit)],
+        "schema": graph.schema_text(),
+        "questions": graph.look.questions(),
+    }
+
+
+def _looked_at(graph: KnowledgeGraph, name: str, limit: int) -> dict[str, Any]:
+    """The node of this id or name, with what is known of it, and other nodes that the name may mean."""
+    id_ = name
+    others: Sequence[GraphNode] = ()
+    if not _ID.fullmatch(name):
+        found = graph.look.find(name, limit)
+        same = [each for each in found if normalise_name(each.name) == normalise_name(name)]
+        if not found:
+            raise InputError(f"Nothing is called {name!r:.100}. `search` finds it by what is said of it.")
+        if not same:
+            return {"nodes": [_fields(each, *_NODE) for each in found], "note": "None has this very name: choose one."}
+        id_, others = same[0].id, same[1:]
+    known, around = graph.look.node(id_, limit), graph.look.neighbours(id_, limit)
+    if known.node.kind == "Community":
+        others = graph.look.members(id_, limit)
+    ends = {frozenset((edge.source, edge.target)): edge.label for edge in around.edges}
+    facts = {fact.id: fact.text for fact in known.facts}
+    return {
+        "node": _fields(known.node, *_NODE)
+        | {"communities": [_fields(each, "id", "name") for each in known.communities]},
+        "facts": [
+            {"id": id, "text": text, "passages": _once(each.passage for each in known.facts if each.id == id)}
+            for id, text in facts.items()
+        ],
+        "neighbours": [
+            _fields(each, *_NODE) | {"relation": ends.get(frozenset((id_, each.id)), "")} for each in around.nodes[1:]
+        ],
+        "nodes": [_fields(each, *_NODE) for each in others],
+    }
+
+
+def _place(graph: KnowledgeGraph, source: str) -> tuple[str, int, int]:
+    """The id of the document that ``source`` names, and the characters of the passage that it is."""
+    if _ID.fullmatch(source):
+        known = graph.look.node(source, 0)
+        if known.node.kind == "Chunk":
+            return known.properties["document"], known.properties["start"], known.properties["end"]
+        return source, 0, 0
+    named = [each for each in graph.documents() if source in (each.uri, each.source, each.title)]
+    if len(named) > 1:
+        raise InputError(
+            f"{len(named)} documents are called so. Read one by its id: {listed([each.id for each in named])}."
+        )
+    if not named:
+        raise InputError(f"There is no document {source!r:.100}. `look` without a node lists the documents.")
+    return named[0].id, 0, 0
 
 
 def _fields(value: object, *names: str) -> dict[str, Any]:
     return {name: getattr(value, name) for name in names}
 
 
-def _page(name: str, found: Sequence[object], offset: int, limit: int) -> dict[str, Any]:
-    following = offset + limit
-    return {name: found[offset:following], "next_offset": following if following < len(found) else None}
+def _once(values: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(values))
 
 
 class WritingTools:
@@ -420,9 +424,9 @@ class WritingTools:
         server.add_tool(self.ingest_text, title="Add a text", annotations=WRITES)
         if self._folders:
             server.add_tool(self.ingest_path, title="Add files", annotations=WRITES)
-        server.add_tool(self.remove_document, title="Remove a document", annotations=WRITES)
-        server.add_tool(self.build_tree, title="Build the knowledge tree", annotations=WRITES)
+        server.add_tool(self.remove, title="Remove a document", annotations=WRITES)
         server.add_tool(self.correct, title="Correct the graph", annotations=WRITES)
+        server.add_tool(self.refresh, title="Bring the graph up to date", annotations=WRITES)
 
     async def correct(
         self,
@@ -482,7 +486,7 @@ class WritingTools:
 
         return await self._in_turn(work)
 
-    async def remove_document(
+    async def remove(
         self, document: Annotated[str, Field(min_length=1, max_length=5_000, description="Its id, URI or title.")]
     ) -> Annotated[CallToolResult, Result]:
         """Remove a document, and everything that only it supports."""
@@ -494,10 +498,16 @@ class WritingTools:
 
         return await self._in_turn(work)
 
-    async def build_tree(self, context: Context[Any, Any]) -> Annotated[CallToolResult, Result]:
-        """Build or update the knowledge tree."""
+    async def refresh(self, context: Context[Any, Any]) -> Annotated[CallToolResult, Result]:
+        """Read again the rows of the adopted graph that changed, if there is one, and update the knowledge tree."""
         listener = Listener(context)
-        return await self._in_turn(lambda graph: {"report": graph.build_tree(progress=listener.progress(graph.stop))})
+
+        def work(graph: KnowledgeGraph) -> dict[str, Any]:
+            progress = listener.progress(graph.stop)
+            rows = graph.adopt.refresh(progress=progress) if graph.adopt.mapping is not None else None
+            return {"rows": rows, "tree": graph.build_tree(progress=progress)}
+
+        return await self._in_turn(work)
 
     async def _in_turn(self, work: Callable[[KnowledgeGraph], dict[str, Any]]) -> CallToolResult:
         async with self._turn:
@@ -535,9 +545,9 @@ async def in_thread(graph: KnowledgeGraph, work: Callable[[KnowledgeGraph], T]) 
 
 
 def as_result(result: dict[str, Any], most: int, how: str = "") -> CallToolResult:
-    """``result`` in at most ``most`` characters, as an object and, for older clients, as text."""
+    """``result`` in at most ``most`` tokens, as an object and, for older clients, as text."""
     content = bounded(result, most, how)
-    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    text = _json(content)
     return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=content)
 
 
@@ -564,14 +574,20 @@ class Listener:
 
 
 def bounded(result: dict[str, Any], most: int, how: str = "") -> dict[str, Any]:
-    """``result`` as plain JSON of about ``most`` characters at most. ``how`` to get more ends the note.
-
-    Lists lose items from their ends, the largest list first; then long values are cut.
-    """
+    """``result`` as plain JSON of at most ``most`` tokens, as they are estimated for the tokenizer that needs most.
+    ``how`` to get more ends the note."""
     plain: dict[str, Any] = json.loads(encode(result))
-    if size(plain) <= most:
-        return plain
-    room = most - _NOTE_ROOM
+    shown, room = plain, size(plain)
+    while (cost := tokens(shown)) > most and room > _SHORTEST:
+        room = min(room, size(shown)) * most // (cost + 1)
+        shown = _shortened(plain, room, how)
+    return shown
+
+
+def _shortened(plain: dict[str, Any], most: int, how: str) -> dict[str, Any]:
+    """``plain`` in about ``most`` characters: lists lose items from their ends, the largest list first; then long
+    values are cut."""
+    room = max(most - _NOTE_ROOM, most // 2)
     sizes = {name: [size(item) + 1 for item in value] for name, value in plain.items() if _has_parts(value)}
     over = size(plain) - room
     while over > 0:  # until it fits, or each list has one item left
@@ -615,4 +631,14 @@ def _cut(value: Any, text: int, items: int, depth: int) -> Any:
 
 def size(value: Any) -> int:
     """Characters of ``value`` as JSON."""
-    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    return len(_json(value))
+
+
+def tokens(value: Any) -> int:
+    """Tokens of ``value`` as JSON."""
+    text = _json(value)
+    return count_tokens(text) + math.ceil(tokens_more(text))
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -21,17 +21,15 @@ from simulated_readers import reply
 
 from kgplatform.client import KnowledgeGraph
 from kgplatform.interfaces.mcp.app import make_server
-from kgplatform.interfaces.mcp.tools import bounded
+from kgplatform.interfaces.mcp.tools import bounded, tokens
 from kgplatform.neo4j.store import Connection
+from kgplatform.sources.objects import Text
 from kgplatform.testing import OpenAIServer, ScriptedChat
 
 pytest_plugins = ["command_line"]
 
-READING = {
-    *("search", "ask", "read_document", "find_nodes", "neighbours", "communities", "community", "cypher"),
-    *("schema", "documents", "stats"),
-}
-WRITING = {"ingest_text", "ingest_path", "remove_document", "build_tree", "correct"}
+READING = {"search", "read", "look", "ask", "cypher"}
+WRITING = {"ingest_text", "ingest_path", "remove", "correct", "refresh"}
 QUESTION = "Who founded the Atlantic Telegraph Company?"
 
 
@@ -44,7 +42,7 @@ def graph(neo4j_server: Connection, tmp_path_factory: pytest.TempPathFactory) ->
         yield graph
 
 
-def call(graph: KnowledgeGraph, tool: str, most: int = 20_000, **arguments: Any) -> CallToolResult:
+def call(graph: KnowledgeGraph, tool: str, most: int = 4_000, **arguments: Any) -> CallToolResult:
     return talk(make_server(graph, most=most), lambda client: client.call_tool(tool, arguments))
 
 
@@ -206,36 +204,51 @@ def test_every_reading_tool(graph: KnowledgeGraph) -> None:
         async def told(tool: str, **arguments: Any) -> dict[str, Any]:
             return content(await client.call_tool(tool, arguments))
 
-        (field, *_) = (await told("find_nodes", name="cyrus field"))["nodes"]
+        field = await told("look", node="cyrus field", limit=5)
+        (passage, *_) = (await told("search", question=QUESTION))["passages"]
         statement = "MATCH (e:Entity {name: $n}) RETURN e.name, e"
         return {
             "field": field,
-            "neighbours": await told("neighbours", id=field["id"], limit=5),
-            "text": await told("read_document", document=uri, start=5, end=25),
-            "rows": await told("cypher", statement=statement, parameters={"n": field["name"]}),
-            "schema": await told("schema"),
-            "documents": await told("documents", limit=1),
-            "stats": await told("stats"),
-            "tree": await told("communities"),
+            "same": await told("look", node=field["node"]["id"], limit=5),
+            "part of a name": await told("look", node="fiel"),
+            "passage": passage,
+            "around": await told("read", source=passage["id"]),
+            "text": await told("read", source=uri, start=5, end=25),
+            "rows": await told("cypher", statement=statement, parameters={"n": field["node"]["name"]}),
+            "whole": await told("look", limit=1),
         }
 
     found = talk(make_server(graph), work)
-    assert (found["field"]["name"].lower(), found["field"]["kind"]) == ("cyrus field", "Entity")
-    nodes = {each["id"] for each in found["neighbours"]["nodes"]}
-    assert found["field"]["id"] in nodes
-    assert all({edge["source"], edge["target"]} <= nodes for edge in found["neighbours"]["edges"])
+    field = found["field"]
+    assert (field["node"]["name"].lower(), field["node"]["kind"]) == ("cyrus field", "Entity")
+    assert found["same"]["facts"] == field["facts"] != []
+    assert all(graph.look.node(passage).node.kind == "Chunk" for fact in field["facts"] for passage in fact["passages"])
+    assert any(each["relation"] for each in field["neighbours"])
+    assert field["node"]["id"] in {each["id"] for each in found["part of a name"]["nodes"]}
+    assert found["passage"]["text"] in found["around"]["text"]
+    assert found["around"]["document"] == found["passage"]["document"]
     assert (found["text"]["text"], found["text"]["next"]) == (graph.look.document(uri).text[5:25], 25)
     assert found["rows"]["columns"] == ["e.name", "e"]
     assert "embedding" not in found["rows"]["rows"][0][1]["properties"]
-    assert ("Person" in found["schema"]["graph"], found["schema"]["schema"]["name"]) == (True, "general")
-    assert (len(found["documents"]["documents"]), found["documents"]["next_offset"]) == (1, 1)
-    assert found["documents"]["total"] == found["stats"]["nodes"]["Document"]
-    assert found["tree"]["communities"] == []
+    assert "Person" in found["whole"]["schema"]
+    assert (len(found["whole"]["documents"]), found["whole"]["next_offset"]) == (1, 1)
+    assert found["whole"]["documents_in_all"] == len(graph.documents())
+
+
+def test_what_an_agent_reads_before_it_begins_is_short(graph: KnowledgeGraph, tmp_path: Path) -> None:
+    async def work(client: Client) -> list[Any]:
+        return [*(await client.list_tools()).tools, *(await client.list_prompts()).prompts]
+
+    for each in talk(make_server(graph, write=True, folders=[tmp_path]), work):
+        fields = each.input_schema["properties"].values() if hasattr(each, "input_schema") else ()
+        for text in (each.description, *(field.get("description", "") for field in fields)):
+            assert len(text.split()) < 60, text
 
 
 FAULTS: list[tuple[str, dict[str, Any], str]] = [
-    ("neighbours", {"id": "' OR 1=1 //"}, "' OR 1=1 //"),
-    ("read_document", {"document": "file:///etc/passwd"}, "There is no document 'file:///etc/passwd'"),
+    ("look", {"node": "' OR 1=1 //"}, "`search` finds it by what is said of it"),
+    ("look", {"node": "0" * 32}, "There is no node '00000000"),
+    ("read", {"source": "file:///etc/passwd"}, "`look` without a node lists the documents"),
     ("ask", {"question": QUESTION, "reader": "oracle"}, 'Unknown reader "oracle".'),
     ("ask", {"question": QUESTION, "options": {"hops": 3}}, "no option hops"),
     ("search", {"question": QUESTION, "route": "moon"}, "moon"),
@@ -246,8 +259,9 @@ FAULTS: list[tuple[str, dict[str, Any], str]] = [
     ("cypher", {"statement": "MATCH (n) DETACH DELETE n"}, "This statement changes the graph."),
     ("cypher", {"statement": "LOAD CSV FROM 'file:///etc/passwd' AS l RETURN l"}, "LOAD CSV is refused"),
     ("cypher", {"statement": "RETURN $n", "parameters": {"n": 2**64}}, "number or a character that Neo4j cannot"),
-    ("read_document", {"document": "x", "start": 10**30}, "start"),
-    ("remove_document", {"document": "field"}, "remove_document"),
+    ("search", {"question": QUESTION, "max_tokens": 9}, "max_tokens"),
+    ("read", {"source": "x", "start": 10**30}, "start"),
+    ("remove", {"document": "field"}, "remove"),
 ]
 
 
@@ -284,67 +298,84 @@ def test_a_fault_of_the_platform_tells_nothing(graph: KnowledgeGraph) -> None:
             raise LookupError("secret")
 
     broken = Broken(graph.store, graph.settings, embedder=graph.embedder)
-    said = fault(call(broken, "find_nodes", name="Cyrus Field"))
-    assert said == "Error executing tool find_nodes"
+    said = fault(call(broken, "look", node="Cyrus Field"))
+    assert said == "Error executing tool look"
 
 
-def test_resources_and_the_prompt(graph: KnowledgeGraph) -> None:
+def test_resources_and_prompts(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    kg.ingest(put(tmp_path / "texts", FIELD), recorded=put_jsonl(tmp_path / "rec.jsonl", RECORDING))
+    kept = kg.ask(QUESTION, keep=True)
+
     async def work(client: Client) -> tuple[Any, ...]:
         listed = (await client.list_resources()).resources
-        read = await client.read_resource(listed[0].uri)
-        prompt = await client.get_prompt("answer_from_documents", {"question": "Who, $question?"})
-        with pytest.raises(Exception, match="There is no document 'nowhere'") as caught:
-            await client.read_resource("kg://document/nowhere")
-        return listed, read, prompt, str(caught.value)
+        read = [(await client.read_resource(each.uri)).contents[0] for each in listed]
+        names = [each.name for each in (await client.list_prompts()).prompts]
+        prompts = [(await client.get_prompt(each, {"question": "Who, $question?"})).messages[0] for each in names]
+        complaints = []
+        for uri in ("kg://document/nowhere", "kg://answer/none"):
+            with pytest.raises(Exception, match="There is no") as caught:
+                await client.read_resource(uri)
+            complaints.append(str(caught.value))
+        return listed, read, prompts, complaints
 
-    listed, read, prompt, complaint = talk(make_server(graph), work)
-    documents = graph.documents()
-    assert [each.name for each in listed] == [each.title for each in documents]
-    (text,) = read.contents
-    assert isinstance(text, TextResourceContents)
-    assert text.text == graph.look.document(documents[0].id).text
-    assert "Who, $question?" in prompt.messages[0].content.text
-    assert "Traceback" not in complaint
+    listed, read, prompts, complaints = talk(make_server(kg), work)
+    documents = kg.documents()
+    assert [each.name for each in listed] == [*(each.title for each in documents), QUESTION]
+    assert all(isinstance(each, TextResourceContents) for each in read)
+    assert read[0].text == kg.look.document(documents[0].id).text
+    assert kept.citations[0].text in read[-1].text and kept.text in read[-1].text
+    assert len(prompts) == 5
+    assert all("Who, $question?" in each.content.text for each in prompts)
+    assert not any("Traceback" in each for each in complaints)
 
 
-def test_no_result_is_larger_than_allowed(graph: KnowledgeGraph) -> None:
+def test_no_result_is_larger_than_asked_for(graph: KnowledgeGraph) -> None:
     calls = (
         ("search", {"question": QUESTION, "top_k": 50}),
+        ("ask", {"question": QUESTION, "reader": "retrieve"}),
         ("cypher", {"statement": "MATCH (a:Entity), (b:Entity) RETURN a, b, 'x'", "limit": 1000}),
         ("cypher", {"statement": "MATCH (a:Entity), (b:Entity) RETURN collect(a.name + b.name) AS all"}),
-        ("schema", {}),
+        ("cypher", {"statement": "UNWIND range(1, 500) AS n RETURN '知识图谱' + n AS name"}),
+        ("look", {}),
+        ("look", {"node": "Cyrus Field"}),
+        ("read", {"source": graph.documents()[0].id}),
     )
 
     async def work(client: Client) -> list[dict[str, Any]]:
-        return [content(await client.call_tool(tool, arguments)) for tool, arguments in calls]
+        asked = [client.call_tool(name, arguments | {"max_tokens": 300}) for name, arguments in calls]
+        return [content(await each) for each in asked]
 
-    for found in talk(make_server(graph, most=1000), work):
-        assert len(json.dumps(found, ensure_ascii=False, separators=(",", ":"))) <= 1000
-        assert found["note"]
+    for found in talk(make_server(graph), work):
+        assert tokens(found) <= 300
+        assert found["note"] or "next" in found or found["answer"]
 
 
-def test_a_document_is_read_piece_by_piece(graph: KnowledgeGraph) -> None:
-    whole = max((graph.look.document(each.id) for each in graph.documents()), key=lambda each: each.characters)
-    pieces: list[str] = []
-    start: int | None = 0
-    while start is not None:
-        found = content(call(graph, "read_document", most=1000, document=whole.id, start=start))
-        pieces.append(found["text"])
-        start = found["next"]
-    assert "".join(pieces) == whole.text
+def test_a_document_is_read_piece_by_piece(kg: KnowledgeGraph) -> None:
+    texts = {"English": "The cable was laid in 1858. " * 200, "中文": "电缆于一八五八年铺设完成。" * 200}
+    for title, text in texts.items():
+        kg.ingest(Text(text, title=title))
+        pieces: list[str] = []
+        start: int | None = 0
+        while start is not None:
+            found = content(call(kg, "read", source=title, start=start, max_tokens=500))
+            assert tokens(found) <= 500
+            pieces.append(found["text"])
+            start = found["next"]
+        assert "".join(pieces) == kg.look.document(found["document"]).text
+        assert 2 < len(pieces) < 20
 
 
 def test_what_is_left_out_is_said_and_a_result_of_megabytes_is_cut_at_once() -> None:
     """By the number of texts in it, not by that number squared: it took minutes."""
     items = [{"text": "word " * 20} for _ in range(100)]
-    found = bounded({"passages": items, "facts": items[:2], "question": "?"}, 2000, "Ask for fewer.")
-    assert len(json.dumps(found)) < 2000
+    found = bounded({"passages": items, "facts": items[:2], "question": "?"}, 500, "Ask for fewer.")
+    assert tokens(found) <= 500
     assert found["note"] == f"Shown are {len(found['passages'])} of 100 passages. Ask for fewer."
     assert len(found["facts"]) == 2
     texts = [f"{number} {'word ' * 200}" for number in range(2_000)]
     row = [texts, 1, {str(n): n for n in range(5000)}]
-    found = bounded({"columns": ["texts", "n", "map"], "rows": [row], "schema": {"of": {"texts": texts}}}, 20_000)
-    assert len(json.dumps(found, ensure_ascii=False)) <= 20_000
+    found = bounded({"columns": ["texts", "n", "map"], "rows": [row], "schema": {"of": {"texts": texts}}}, 5_000)
+    assert tokens(found) <= 5_000
     assert len(found["rows"][0]) == 3, "a row keeps its columns"
     assert found["note"] and found["rows"][0][0][0].startswith("0 word word")
 
@@ -370,9 +401,9 @@ def test_a_cancelled_statement_ends_on_the_server(graph: KnowledgeGraph) -> None
         await until(1)
         called.cancel()
         await until(0)
-        return content(await client.call_tool("stats", {}))
+        return content(await client.call_tool("look", {}))
 
-    assert talk(make_server(graph), work)["nodes"]
+    assert talk(make_server(graph), work)["documents"]
 
 
 def test_writing(kg: KnowledgeGraph, tmp_path: Path) -> None:
@@ -390,8 +421,8 @@ def test_writing(kg: KnowledgeGraph, tmp_path: Path) -> None:
         path = content(await client.call_tool("ingest_path", {"path": str(folder / next(iter(FIELD)))}))
         (folder / "link.txt").unlink()
         whole = content(await client.call_tool("ingest_path", {"path": str(folder), "metadata": {"lab": 7}}))
-        tree = content(await client.call_tool("build_tree", {}))
-        gone = content(await client.call_tool("remove_document", {"document": again["documents"][0]["id"]}))
+        tree = content(await client.call_tool("refresh", {}))
+        gone = content(await client.call_tool("remove", {"document": again["documents"][0]["id"]}))
         return refused, first, again, wrong, path, whole, tree, gone
 
     done = talk(make_server(kg, write=True, folders=[folder]), work)
@@ -404,7 +435,7 @@ def test_writing(kg: KnowledgeGraph, tmp_path: Path) -> None:
     assert len(path["documents"]) == 1
     assert {each["title"] for each in whole["documents"]} == {Path(name).stem for name in FIELD}
     assert [dict(each.metadata) for each in kg.documents()] == [{"lab": 7}] * len(FIELD)
-    assert tree["report"]
+    assert tree["tree"] and tree["rows"] is None
     assert [each["title"] for each in gone["removed"]] == ["../../evil"]
     assert [each.title for each in kg.documents()] == [Path(next(iter(FIELD))).stem]
     assert not uploads.exists()
@@ -420,7 +451,7 @@ def test_a_title_is_a_text_and_two_titles_are_two_documents(kg: KnowledgeGraph) 
     async def work(client: Client) -> list[Any]:
         texts = ({"title": each, "text": f"%PDF-1.4 Tor Vig keeps ledger {n}."} for n, each in enumerate(TITLES))
         found = [content(await client.call_tool("ingest_text", text))["documents"] for text in texts]
-        await client.call_tool("remove_document", {"document": "2023/Report"})
+        await client.call_tool("remove", {"document": "2023/Report"})
         return found
 
     found = talk(make_server(kg, write=True), work)
