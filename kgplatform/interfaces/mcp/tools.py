@@ -121,7 +121,7 @@ class SearchFound(Result):
     )
     missing: list[str] | None = Field(description="Names, numbers and the like of the question that no passage has")
     passages: Objects = Field(
-        description="id, title, location, document (id), characters [start, end), text, the best sentence, relevance "
+        description="id, title, location, document (URI), characters [start, end), text, the best sentence, relevance "
         "(a probability, which compares questions too)"
     )
     facts: Objects = Field(description="id, text, and the passages (ids) that state it")
@@ -132,8 +132,8 @@ class AnswerResult(Result):
 
     answer: str | None = Field(description="Null without a language model: see the passages.")
     citations: Objects = Field(
-        description="In the order of their numbers: title, location, document and passage (ids), characters [start, "
-        "end), and text, the cited sentence"
+        description="In the order of their numbers: title, location, document (URI), passage (id), characters "
+        "[start, end), and text, the cited sentence"
     )
     statements: Objects = Field(
         description="Those of the answer: text, citations (numbers; none: not cited), unread (names, numbers and dates "
@@ -148,7 +148,7 @@ class AnswerResult(Result):
 class TextRead(Result):
     """Part of a document."""
 
-    document: str = Field(description="Its id.")
+    document: str = Field(description="Its URI.")
     title: str
     text: str
     start: int
@@ -244,7 +244,7 @@ class ReadingTools:
                 begin = start if start is not None else max(0, first - max(0, around))
                 stop = begin + width if end is None else min(max(begin, end), begin + width)
                 found = graph.look.document(document, begin, stop)
-                shown = {"document": found.id, **_fields(found, "title", "uri", "text", "start", "end", "characters")}
+                shown = {"document": found.uri, **_fields(found, "title", "text", "start", "end", "characters")}
                 shown["next"] = found.end if found.end < found.characters else None
                 if (cost := tokens(shown)) <= most or width <= 1:
                     return shown
@@ -390,14 +390,15 @@ def _place(graph: KnowledgeGraph, source: str) -> tuple[str, int, int]:
         if known.node.kind == "Chunk":
             return known.properties["document"], known.properties["start"], known.properties["end"]
         return source, 0, 0
-    named = [each for each in graph.documents() if source in (each.uri, each.source, each.title)]
+    try:
+        return graph.look.document(source, 0, 0).id, 0, 0
+    except InputError:  # neither an id nor a URI
+        named = [each.id for each in graph.documents() if each.title == source]
     if len(named) > 1:
-        raise InputError(
-            f"{len(named)} documents are called so. Read one by its id: {listed([each.id for each in named])}."
-        )
+        raise InputError(f"{len(named)} documents are called so. Read one by its id: {listed(named)}.")
     if not named:
         raise InputError(f"There is no document {source!r:.100}. `look` without a node lists the documents.")
-    return named[0].id, 0, 0
+    return named[0], 0, 0
 
 
 def _fields(value: object, *names: str) -> dict[str, Any]:

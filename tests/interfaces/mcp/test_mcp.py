@@ -302,33 +302,6 @@ def test_a_fault_of_the_platform_tells_nothing(graph: KnowledgeGraph) -> None:
     assert said == "Error executing tool look"
 
 
-def test_resources_and_prompts(kg: KnowledgeGraph, tmp_path: Path) -> None:
-    kg.ingest(put(tmp_path / "texts", FIELD), recorded=put_jsonl(tmp_path / "rec.jsonl", RECORDING))
-    kept = kg.ask(QUESTION, keep=True)
-
-    async def work(client: Client) -> tuple[Any, ...]:
-        listed = (await client.list_resources()).resources
-        read = [(await client.read_resource(each.uri)).contents[0] for each in listed]
-        names = [each.name for each in (await client.list_prompts()).prompts]
-        prompts = [(await client.get_prompt(each, {"question": "Who, $question?"})).messages[0] for each in names]
-        complaints = []
-        for uri in ("kg://document/nowhere", "kg://answer/none"):
-            with pytest.raises(Exception, match="There is no") as caught:
-                await client.read_resource(uri)
-            complaints.append(str(caught.value))
-        return listed, read, prompts, complaints
-
-    listed, read, prompts, complaints = talk(make_server(kg), work)
-    documents = kg.documents()
-    assert [each.name for each in listed] == [*(each.title for each in documents), QUESTION]
-    assert all(isinstance(each, TextResourceContents) for each in read)
-    assert read[0].text == kg.look.document(documents[0].id).text
-    assert kept.citations[0].text in read[-1].text and kept.text in read[-1].text
-    assert len(prompts) == 5
-    assert all("Who, $question?" in each.content.text for each in prompts)
-    assert not any("Traceback" in each for each in complaints)
-
-
 def test_no_result_is_larger_than_asked_for(graph: KnowledgeGraph) -> None:
     calls = (
         ("search", {"question": QUESTION, "top_k": 50}),
@@ -345,24 +318,9 @@ def test_no_result_is_larger_than_asked_for(graph: KnowledgeGraph) -> None:
         asked = [client.call_tool(name, arguments | {"max_tokens": 300}) for name, arguments in calls]
         return [content(await each) for each in asked]
 
-    for found in talk(make_server(graph), work):
-        assert tokens(found) <= 300
-        assert found["note"] or "next" in found or found["answer"]
-
-
-def test_a_document_is_read_piece_by_piece(kg: KnowledgeGraph) -> None:
-    texts = {"English": "The cable was laid in 1858. " * 200, "中文": "电缆于一八五八年铺设完成。" * 200}
-    for title, text in texts.items():
-        kg.ingest(Text(text, title=title))
-        pieces: list[str] = []
-        start: int | None = 0
-        while start is not None:
-            found = content(call(kg, "read", source=title, start=start, max_tokens=500))
-            assert tokens(found) <= 500
-            pieces.append(found["text"])
-            start = found["next"]
-        assert "".join(pieces) == kg.look.document(found["document"]).text
-        assert 2 < len(pieces) < 20
+    results = talk(make_server(graph), work)
+    assert max(map(tokens, results)) <= 300
+    assert sum(bool(found.get("note")) for found in results) >= 5, "what was left out is told"
 
 
 def test_what_is_left_out_is_said_and_a_result_of_megabytes_is_cut_at_once() -> None:
@@ -472,3 +430,46 @@ def test_what_a_killed_server_had_under_way_is_ended_by_one_that_writes(kg: Know
 def test_without_folders_no_path_is_read(kg: KnowledgeGraph) -> None:
     tools = talk(make_server(kg, write=True), lambda client: client.list_tools())
     assert {tool.name for tool in tools.tools} == READING | WRITING - {"ingest_path"}
+
+
+def test_resources_and_prompts(kg: KnowledgeGraph, tmp_path: Path) -> None:
+    kg = KnowledgeGraph(kg.store, kg.settings, embedder=kg.embedder, chat=ScriptedChat(reply))
+    kg.ingest(put(tmp_path / "texts", FIELD), recorded=put_jsonl(tmp_path / "rec.jsonl", RECORDING))
+    kept = kg.ask(QUESTION, keep=True)
+
+    async def work(client: Client) -> tuple[Any, ...]:
+        listed = (await client.list_resources()).resources
+        read = [(await client.read_resource(each.uri)).contents[0] for each in listed]
+        names = [each.name for each in (await client.list_prompts()).prompts]
+        prompts = [(await client.get_prompt(each, {"question": "Who, $question?"})).messages[0] for each in names]
+        complaints = []
+        for uri in ("kg://document/nowhere", "kg://answer/none"):
+            with pytest.raises(Exception, match="There is no") as caught:
+                await client.read_resource(uri)
+            complaints.append(str(caught.value))
+        return listed, read, prompts, complaints
+
+    listed, read, prompts, complaints = talk(make_server(kg), work)
+    documents = kg.documents()
+    assert [each.name for each in listed] == [*(each.title for each in documents), QUESTION]
+    assert all(isinstance(each, TextResourceContents) for each in read)
+    assert read[0].text == kg.look.document(documents[0].id).text
+    assert kept.citations[0].text in read[-1].text and kept.text in read[-1].text
+    assert len(prompts) == 5
+    assert all("Who, $question?" in each.content.text for each in prompts)
+    assert not any("Traceback" in each for each in complaints)
+
+
+def test_a_document_is_read_piece_by_piece(kg: KnowledgeGraph) -> None:
+    texts = {"English": "The cable was laid in 1858. " * 200, "中文": "电缆于一八五八年铺设完成。" * 200}
+    for title, text in texts.items():
+        kg.ingest(Text(text, title=title))
+        pieces: list[str] = []
+        start: int | None = 0
+        while start is not None:
+            found = content(call(kg, "read", source=title, start=start, max_tokens=500))
+            assert tokens(found) <= 500
+            pieces.append(found["text"])
+            start = found["next"]
+        assert "".join(pieces) == kg.look.document(found["document"]).text
+        assert 2 < len(pieces) < 20
