@@ -23,7 +23,7 @@ from tables import Section, Table
 _SERVER = os.environ.get("KGPLATFORM_BENCH_ANSWERS_SERVER", "")
 _MAKE = "agents" in os.environ.get("ONLY", "").split()
 _AGENT = Peer("Pydantic AI", "pydantic_ai", server=False, packages=("pydantic-ai-slim[mcp,openai]==2.68.0",))
-QUESTIONS, MOST = 14, 6
+QUESTIONS, MOST, _SHOWN = 14, 6, 120
 TASKS = {
     "one fact": ("In which autonomous community does FC Cartagena play?", "Murcia"),
     "two hops": (
@@ -36,7 +36,10 @@ TASKS = {
         "the document.",
         "1952",
     ),
-    "what is known of somebody": ("What does the graph know about Tom Hiddleston? Look at the node.", "Thor"),
+    "what is known of somebody": (
+        "With whom did Tom Hiddleston play? Look at what the graph knows of him.",
+        "Rachel Weisz",
+    ),
     "a count": ("How many documents does the graph have? Use Cypher.", "{documents}"),
     "one document only": ('From the document titled "Giotto" alone: when did he die?', "1337"),
     "an answer of a reader": ("Let a reader answer: what team did Spyker F1 become at the end of 2007?", "Force India"),
@@ -90,6 +93,8 @@ def _report(found: Section, name: str, records: list[dict[str, Any]], documents:
         wanted = TASKS[each["name"]][1].format(documents=documents)
         right += (is_right := wanted in each["said"])
         calls = ", ".join(each["calls"])
-        rows.append((each["name"], "yes" if is_right else "no", str(len(each["calls"])), calls, each["fault"]))
-    found.tables.append(Table(f"Tasks, done by {name}", ("task", "done", "calls", "of", "fault"), rows))
+        rows.append(
+            (each["name"], "yes" if is_right else "no", str(len(each["calls"])), calls, each["said"] or each["fault"])
+        )
+    found.tables.append(Table(f"Tasks, done by {name}", ("task", "done", "calls", "of", "said, or the fault"), rows))
     found.add(f"tasks done by {name}, of {len(TASKS)}", right, at_least=len(TASKS) if name == "a script" else 0)
