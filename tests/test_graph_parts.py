@@ -15,6 +15,8 @@ from command_line import Run
 from conftest import DIMENSION, settings_at, wipe
 from event_loops import in_own_thread
 from graph_state import snapshot
+from mcp import Client
+from mcp_talk import content, talk
 from read_sentences import SentenceReader, corpus
 from simulated_readers import reply
 from teams import quick_servers_of
@@ -26,6 +28,7 @@ from kgplatform.concurrency.threads import Stop
 from kgplatform.errors import InputError, StoppedError
 from kgplatform.evaluate.graphs import Graphs
 from kgplatform.evaluate.terms import DataSet, Text
+from kgplatform.interfaces.mcp.app import make_server
 from kgplatform.models.embed import HashEmbedder
 from kgplatform.neo4j.server import LocalNeo4j
 from kgplatform.neo4j.store import Connection, Store
@@ -193,6 +196,13 @@ def test_requests_and_commands_are_about_it(whole: KnowledgeGraph, run: Run, mon
         assert client.get("/api/tree", params={"where": ""}).json() == client.get("/api/tree").json()
         count = {"statement": "MATCH (d:Document) RETURN count(d)"}
         assert client.post("/api/cypher", params={"where": "half"}, json=count).json()["rows"] == [[4]]
+
+        async def tools(client: Client) -> list[dict[str, Any]]:
+            looked = await client.call_tool("look", {"where": "half"})
+            return [content(looked), content(await client.call_tool("cypher", count | {"where": {"half": True}}))]
+
+        looked, counted = talk(make_server(whole), tools)
+        assert (looked["documents_in_all"], counted["rows"]) == (4, [[4]])
     shown = run("documents", "--where", "half", "--json")
     assert [each["title"] for each in shown.document["documents"]] == [f"Note {each}" for each in range(0, 8, 2)]
     assert "leave out --write or --where" in run("cypher", "RETURN 1", "--write", "--where", "half").err

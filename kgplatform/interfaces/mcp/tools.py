@@ -16,6 +16,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -259,6 +260,7 @@ class ReadingTools:
         ] = None,
         limit: Limit = 20,
         offset: Annotated[int, Field(ge=0, le=10_000_000, description="Documents to skip, in the whole graph.")] = 0,
+        where: Where = {},  # noqa: B006 - as above
         max_tokens: MaxTokens = None,
     ) -> Annotated[CallToolResult, Looked]:
         """Look at a person, place, thing, fact or community: its facts, neighbours and members.
@@ -269,7 +271,7 @@ class ReadingTools:
         def looked(graph: KnowledgeGraph) -> dict[str, Any]:
             return _whole(graph, limit, offset) if node is None else _looked_at(graph, node, limit)
 
-        return await self._answer(looked, max_tokens, "Ask for more with max_tokens.")
+        return await self._answer(looked, max_tokens, "Ask for more with max_tokens.", where)
 
     async def ask(
         self,
@@ -319,6 +321,7 @@ class ReadingTools:
         parameters: Annotated[dict[str, Any], Field(description="Values for its $parameters.")] = {},  # noqa: B006 - as above
         limit: Annotated[int, Field(ge=1, le=_MOST_ROWS, description="Most rows.")] = 100,
         timeout: Annotated[float, Field(gt=0, le=60, description="Most seconds.")] = 10.0,
+        where: Where = {},  # noqa: B006 - as above
         max_tokens: MaxTokens = None,
     ) -> Annotated[CallToolResult, RowsRead]:
         """Run one read-only Cypher statement, for counts, lists and paths. Call `look` first, for the schema."""
@@ -329,13 +332,24 @@ class ReadingTools:
             ),
             max_tokens,
             "Return fewer columns, or page with SKIP and LIMIT.",
+            where,
         )
 
     async def _answer(
-        self, work: Callable[[KnowledgeGraph], dict[str, Any]], max_tokens: int | None, how: str = ""
+        self,
+        work: Callable[[KnowledgeGraph], dict[str, Any]],
+        max_tokens: int | None,
+        how: str = "",
+        where: Where = {},  # noqa: B006
     ) -> CallToolResult:
-        """The result of ``work``, encoded in its thread too: other requests wait for this loop."""
-        return await in_thread(self.graph, lambda graph: as_result(work(graph), max_tokens or self.most, how))
+        """The result of ``work`` on the graph, or on its part ``where``, encoded in its thread too: other requests wait
+        for this loop."""
+
+        def answer(graph: KnowledgeGraph) -> CallToolResult:
+            with graph.part(where) if where else nullcontext(graph) as asked:
+                return as_result(work(asked), max_tokens or self.most, how)
+
+        return await in_thread(self.graph, answer)
 
 
 def _whole(graph: KnowledgeGraph, limit: int, offset: int) -> dict[str, Any]:
