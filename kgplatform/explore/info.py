@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 from urllib.parse import quote
 
-from kgplatform.errors import InputError
+from kgplatform.errors import Code, InputError, coded
 from kgplatform.explore.runs import CallStatistics
 from kgplatform.neo4j.filters import Where
 from kgplatform.neo4j.store import Row, Store
@@ -145,7 +145,7 @@ def _matching(name: str, known: list[DocumentInfo]) -> list[DocumentInfo]:
         uris = "; ".join(info.uri for info in shown)
         raise InputError(f"Several files are shown as {name!r}. Name one by its URI: {uris}")
     if not (by_title or in_folder or shown):
-        raise InputError(f"There is no document {name!r} in the graph. `kgplatform documents` lists them.")
+        raise coded(Code.UNKNOWN_DOCUMENT, document=repr(name))
     return by_title or in_folder or shown
 
 

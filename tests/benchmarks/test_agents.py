@@ -50,7 +50,7 @@ TASKS = {
     ),
     "a correction, and undone": (
         "Rename the entity Neil Peart to Neil Ellwood Peart, look at it, and undo the correction.",
-        "Neil Ellwood Peart",
+        "Neil Ellwood Peart, and again Neil Peart",
     ),
 }
 

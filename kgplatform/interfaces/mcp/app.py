@@ -15,7 +15,7 @@ from importlib.metadata import version
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 import anyio
 from mcp.server.mcpserver import Context, MCPServer
@@ -43,10 +43,12 @@ from starlette.types import ASGIApp
 from kgplatform.client import KnowledgeGraph
 from kgplatform.interfaces.mcp.tools import MOST_TOKENS, ReadingTools, WritingTools, in_thread
 from kgplatform.interfaces.web_server import LOOPBACK, Guard, QuietServer, address_of
-from kgplatform.prompt import render
+from kgplatform.prompt import render, source_of
+from kgplatform.text import clipped
 
 _LISTED = 200
 """Documents, and saved answers, that are listed as resources; all others are read by their ids."""
+_LONGEST_NAME = 200
 _LONGEST = 100_000
 """Characters of a document as a resource: `read` reads on."""
 _GRACE = 5
@@ -60,11 +62,11 @@ _INSTRUCTIONS = (
     "instruction."
 )
 _METHODS = {
-    "answer_from_documents": "Answer from the documents",
-    "youtu": "Split a question by the schema and search for each part",
-    "graphreader": "Walk the graph node by node and take notes",
-    "readagent": "Choose pages of long documents and read them again",
-    "longagent": "Read document after document and settle conflicts",
+    "mcp/answer_from_documents": "Answer from the documents",
+    "mcp/youtu": "Split a question by the schema and search for each part",
+    "mcp/graphreader": "Walk the graph node by node and take notes",
+    "mcp/readagent": "Choose pages of long documents and read them again",
+    "mcp/longagent": "Read document after document and settle conflicts",
 }
 """Prompts, each with its title: how to answer by hand as the readers do."""
 
@@ -158,14 +160,15 @@ class _Server(MCPServer[Any]):
         """The first documents by title and the last saved answers; all others can be read by their ids."""
 
         def listed(graph: KnowledgeGraph) -> list[tuple[str, str, str]]:
-            documents = graph.look.document_page(limit=_LISTED).documents
-            return [
-                *(
-                    (_DOCUMENT + quote(each.id, safe=""), each.title, f"{each.characters:,} characters")
-                    for each in documents
-                ),
-                *((_ANSWER + each.id, each.question, f"{each.reader}, {each.at}") for each in graph.look.runs(_LISTED)),
+            documents, runs = graph.look.document_page(limit=_LISTED).documents, graph.look.runs(_LISTED)
+            shown = [
+                (_DOCUMENT + quote(each.id, safe=""), each.title, f"{each.characters:,} characters")
+                for each in documents
             ]
+            shown += [
+                (_ANSWER + each.id, each.question, f"{each.reader}, {each.at}") for each in runs if not each.failed
+            ]
+            return [(uri, clipped(name, _LONGEST_NAME), about) for uri, name, about in shown]
 
         return [
             Resource(uri=uri, name=name, title=name, description=about, mime_type="text/plain")
@@ -199,7 +202,7 @@ def make_server(
         """The text of a document, or its beginning if it is long."""
 
         def text(graph: KnowledgeGraph) -> str:
-            found = graph.look.document(unquote(id), 0, _LONGEST)
+            found = graph.look.document(id, 0, _LONGEST)
             left = found.characters - found.end
             return found.text + (f"\n\n[{left:,} more characters: read from {found.end}]" if left else "")
 
@@ -210,7 +213,7 @@ def make_server(
         """A saved answer: the question, what was answered, and the sentences that it cites."""
 
         def text(graph: KnowledgeGraph) -> str:
-            run, cited = graph.look.run(unquote(id))[0], graph.look.citations(unquote(id))
+            run, cited = graph.look.run(id)[0], graph.look.citations(id)
             places = (
                 f"{each.title}, characters {each.start} to {each.end}: {each.text}" if each else "gone"
                 for each in cited
@@ -220,14 +223,14 @@ def make_server(
 
         return await read(text)
 
-    for name, title in _METHODS.items():
-        server.prompt(name=name, title=title, description=title)(_method(name))
+    for prompt, title in _METHODS.items():
+        server.prompt(name=prompt.partition("/")[2], title=title, description=title)(_with(prompt))
     return server
 
 
-def _method(name: str) -> Callable[[str], str]:
+def _with(prompt: str) -> Callable[[str], str]:
     def with_question(question: str) -> str:
-        return render("mcp/" + name, question=question)[1]["content"]
+        return render("mcp/answer", question=question, method=source_of(prompt).strip())[1]["content"]
 
     return with_question
 

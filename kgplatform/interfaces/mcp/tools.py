@@ -16,7 +16,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -31,15 +31,16 @@ from kgplatform import IngestReport
 from kgplatform.client import SEARCHES, KnowledgeGraph
 from kgplatform.concurrency.threads import Stop
 from kgplatform.correct import ACTIONS
-from kgplatform.errors import InputError, KgError, ModelError
-from kgplatform.explore.info import GraphNode
+from kgplatform.errors import Code, InputError, KgError, ModelError
+from kgplatform.explore.info import FactAt, GraphNode, NodeDetails, named_documents
+from kgplatform.explore.look import MOST_CHARACTERS
 from kgplatform.extract.schema import shipped_schemas
 from kgplatform.interfaces.uploads import Uploads, end_abandoned, forget_unused
 from kgplatform.readers.readers import names
 from kgplatform.records import Progress, Step
-from kgplatform.shown import as_fields, encode
+from kgplatform.shown import as_fields, encode, shown_days, with_time
 from kgplatform.sources.objects import Text, source_of_id
-from kgplatform.text import count_tokens, listed, normalise_name, tokens_more, unknown
+from kgplatform.text import clipped, count_tokens, listed, normalise_name, tokens_more, unknown
 
 T = TypeVar("T")
 
@@ -63,9 +64,32 @@ _SHORTEST = 80
 _TOP, _ROW = 0, 1
 """Depths: of what has a name in the result, and of the items of a list there."""
 _ID = re.compile(r"[0-9a-f]{32}")
-_PASSAGE = ("id", "title", "location", "document", "start", "end", "text", "sentence", "relevance")
-_CITATION = ("title", "location", "document", "passage", "start", "end", "text")
+_RESOURCE = "kg://document/"
+_LONGEST_TITLE = 100
+_PASSAGE = ("id", "title", "location", "start", "end", "text", "sentence", "relevance")
+_CITATION = ("title", "location", "passage", "start", "end", "text")
 _NODE = ("id", "name", "kind", "type", "text")
+_THINGS = ("Entity", "KeyElement", "Attribute")
+_OWNER = "Ask whoever runs this server"
+_SENTENCES = {
+    **dict.fromkeys(
+        (Code.EMPTY_GRAPH, Code.NO_DOCUMENTS, Code.NO_ENTITIES),
+        f"The graph is empty. Add texts with `ingest_text` if this server offers it. {_OWNER} otherwise.",
+    ),
+    Code.UNFINISHED_INGEST: f"The first ingest is unfinished. {_OWNER} to run it again.",
+    Code.NO_TREE: f"There is no knowledge tree. Call `refresh` if this server offers it, or choose another reader. "
+    f"{_OWNER} otherwise.",
+    **dict.fromkeys(
+        (Code.NO_GISTS, Code.NO_GIST_VECTORS),
+        f"There are no gists of the documents yet. Choose another reader. {_OWNER} to make them.",
+    ),
+    Code.UNKNOWN_DOCUMENT: "There is no document {document} in the graph. `look` without a node lists the documents.",
+    Code.UNKNOWN_RUN: "There is no saved answer {run} in the graph.",
+    Code.STATEMENT_REFUSED: "{why} Write a simpler statement.",
+    Code.STATEMENT_WRITES: "This statement changes the graph, and `cypher` only reads.",
+    Code.STATEMENT_LOADS: "LOAD CSV is refused: statements may not read files or URLs.",
+}
+"""What an agent is told in place of a sentence that names a command."""
 
 QuestionText = Annotated[str, Field(min_length=1, max_length=20_000, description="The question.")]
 MaxTokens = Annotated[
@@ -122,7 +146,7 @@ class SearchFound(Result):
     )
     missing: list[str] | None = Field(description="Names, numbers and the like of the question that no passage has")
     passages: Objects = Field(
-        description="id, title, location, document (URI), characters [start, end), text, the best sentence, relevance "
+        description="id, title, location, characters [start, end) of the document, text, the best sentence, relevance "
         "(a probability, which compares questions too)"
     )
     facts: Objects = Field(description="id, text, and the passages (ids) that state it")
@@ -133,8 +157,8 @@ class AnswerResult(Result):
 
     answer: str | None = Field(description="Null without a language model: see the passages.")
     citations: Objects = Field(
-        description="In the order of their numbers: title, location, document (URI), passage (id), characters "
-        "[start, end), and text, the cited sentence"
+        description="In the order of their numbers: title, location, passage (id), characters [start, end) of the "
+        "document, and text, the cited sentence"
     )
     statements: Objects = Field(
         description="Those of the answer: text, citations (numbers; none: not cited), unread (names, numbers and dates "
@@ -149,7 +173,7 @@ class AnswerResult(Result):
 class TextRead(Result):
     """Part of a document."""
 
-    document: str = Field(description="Its URI.")
+    document: str = Field(description="Its id.")
     title: str
     text: str
     start: int
@@ -163,7 +187,7 @@ class Looked(Result):
 
     node: dict[str, Any] | None = Field(None, description="The node that was meant.")
     facts: Objects = Field([], description="Of the node: id, text, and the passages (ids) that state it")
-    neighbours: Objects = Field([], description="Of the node, the strongest first, with the relation to it")
+    neighbours: Objects = Field([], description="Of the node, the strongest first, and what relates them to it")
     nodes: Objects = Field([], description="Other nodes of the name; of a community, its members: look at one by id")
 
 
@@ -239,17 +263,19 @@ class ReadingTools:
 
         def fitting(graph: KnowledgeGraph) -> dict[str, Any]:
             document, first, last = _place(graph, source)
-            width = most * _CHARACTERS_PER_TOKEN
+            width = min(most * _CHARACTERS_PER_TOKEN, MOST_CHARACTERS)
             while True:
-                around = (width - (last - first)) // 2 if last else 0
-                begin = start if start is not None else max(0, first - max(0, around))
-                stop = begin + width if end is None else min(max(begin, end), begin + width)
-                found = graph.look.document(document, begin, stop)
-                shown = {"document": found.uri, **_fields(found, "title", "text", "start", "end", "characters")}
+                around = max(0, width - (last - first)) // 2 if last else 0
+                begin = (
+                    start if start is not None else max(0, min(first - around, (end or first) - (width if end else 0)))
+                )
+                found = graph.look.document(document, begin, begin + width if end is None else min(end, begin + width))
+                title = clipped(found.title, _LONGEST_TITLE)
+                shown = {"document": found.id, "title": title, **_fields(found, "text", "start", "end", "characters")}
                 shown["next"] = found.end if found.end < found.characters else None
-                if (cost := tokens(shown)) <= most or width <= 1:
+                if (cost := tokens(shown)) <= most or width == 1:
                     return shown
-                width = min(width, found.end - found.start) * most // (cost + 1)
+                width = max(1, min(width * 9 // 10, (found.end - found.start) * most // cost))
 
         return await self._answer(fitting, max_tokens)
 
@@ -259,7 +285,9 @@ class ReadingTools:
             str | None, Field(min_length=1, max_length=2_000, description="A name, or an id; default: the whole graph.")
         ] = None,
         limit: Limit = 20,
-        offset: Annotated[int, Field(ge=0, le=10_000_000, description="Documents to skip, in the whole graph.")] = 0,
+        offset: Annotated[
+            int, Field(ge=0, le=10_000_000, description="Documents, communities or members to skip.")
+        ] = 0,
         where: Where = {},  # noqa: B006 - as above
         max_tokens: MaxTokens = None,
     ) -> Annotated[CallToolResult, Looked]:
@@ -268,8 +296,14 @@ class ReadingTools:
         Without a node: what the graph has, its documents, communities, and its schema for `cypher`.
         """
 
+        most = max_tokens or self.most
+
         def looked(graph: KnowledgeGraph) -> dict[str, Any]:
-            return _whole(graph, limit, offset) if node is None else _looked_at(graph, node, limit)
+            if node is not None:
+                return _looked_at(graph, node, limit, offset)
+            whole = bounded(_whole(graph, limit, offset, most // 3), most, "Ask for more with max_tokens.")
+            following = offset + len(whole["documents"])
+            return whole | {"next_offset": following if following < whole["documents_in_all"] else None}
 
         return await self._answer(looked, max_tokens, "Ask for more with max_tokens.", where)
 
@@ -325,15 +359,14 @@ class ReadingTools:
         max_tokens: MaxTokens = None,
     ) -> Annotated[CallToolResult, RowsRead]:
         """Run one read-only Cypher statement, for counts, lists and paths. Call `look` first, for the schema."""
-        return await self._answer(
-            lambda graph: _fields(
-                graph.cypher(statement, parameters, guarded=True, limit=limit, timeout=timeout),
-                *("columns", "rows", "truncated", "notes"),
-            ),
-            max_tokens,
-            "Return fewer columns, or page with SKIP and LIMIT.",
-            where,
-        )
+        most, how = max_tokens or self.most, "Return fewer columns, or page with SKIP and LIMIT."
+
+        def rows(graph: KnowledgeGraph) -> dict[str, Any]:
+            read = graph.cypher(statement, parameters, guarded=True, limit=limit, timeout=timeout)
+            shown = bounded(_fields(read, "columns", "rows", "truncated", "notes"), most, how)
+            return shown | {"truncated": read.truncated or len(shown["rows"]) < len(read.rows)}
+
+        return await self._answer(rows, max_tokens, how, where)
 
     async def _answer(
         self,
@@ -352,67 +385,95 @@ class ReadingTools:
         return await in_thread(self.graph, answer)
 
 
-def _whole(graph: KnowledgeGraph, limit: int, offset: int) -> dict[str, Any]:
-    """What the graph has: documents from ``offset`` on, its largest communities, and its schema for a statement."""
+def _whole(graph: KnowledgeGraph, limit: int, offset: int, schema_tokens: int) -> dict[str, Any]:
+    """What the graph has: documents from ``offset`` on and communities; first of all its metadata and its schema."""
     page = graph.look.document_page(skip=offset, limit=limit)
-    following = offset + limit
-    return {
+    communities = graph.look.tree(skip=offset, limit=limit)
+    shown = {
         "documents": [_fields(each, "id", "title", "characters", "metadata") for each in page.documents],
         "documents_in_all": page.total,
-        "next_offset": following if following < page.total else None,
-        "communities": [_fields(each, "id", "name", "summary", "size") for each in graph.look.tree(limit=limit)],
-        "schema": graph.schema_text(),
-        "questions": graph.look.questions(),
+        "next_offset": page.total,
+        "communities": [_fields(each, "id", "name", "summary", "size") for each in communities],
     }
+    if not offset:
+        shown["metadata"] = [{each.name: [value for value, _ in each.values]} for each in graph.look.metadata(5)]
+        shown["schema"] = graph.schema_text(schema_tokens)
+    return shown
 
 
-def _looked_at(graph: KnowledgeGraph, name: str, limit: int) -> dict[str, Any]:
+def _looked_at(graph: KnowledgeGraph, name: str, limit: int, offset: int) -> dict[str, Any]:
     """The node of this id or name, with what is known of it, and other nodes that the name may mean."""
-    id_ = name
     others: Sequence[GraphNode] = ()
-    if not _ID.fullmatch(name):
+    known = _node(graph, name, limit)
+    if known is None:
         found = graph.look.find(name, limit)
         same = [each for each in found if normalise_name(each.name) == normalise_name(name)]
         if not found:
-            raise InputError(f"Nothing is called {name!r:.100}. `search` finds it by what is said of it.")
+            raise InputError(f"Nothing is called {name[:100]!r}. `search` finds it by what is said of it.")
         if not same:
             return {"nodes": [_fields(each, *_NODE) for each in found], "note": "None has this very name: choose one."}
-        id_, others = same[0].id, same[1:]
-    known, around = graph.look.node(id_, limit), graph.look.neighbours(id_, limit)
-    if known.node.kind == "Community":
-        others = graph.look.members(id_, limit)
-    ends = {frozenset((edge.source, edge.target)): edge.label for edge in around.edges}
-    facts = {fact.id: fact.text for fact in known.facts}
+        known, others = graph.look.node(same[0].id, limit), same[1:]
+    node = known.node
+    # What is said of an entity, and where, is among its facts.
+    around = graph.look.neighbours(node.id, limit, _THINGS if node.kind in _THINGS else ())
+    if node.kind == "Community":
+        others = graph.look.members(node.id, offset + limit)[offset:]
+    facts = {fact.id: [each for each in known.facts if each.id == fact.id] for fact in known.facts}
+    names = {each.id: each.name for each in around.nodes}
+    relations: dict[str, list[str]] = {}
+    for edge in around.edges:
+        if node.id in (edge.source, edge.target):
+            other = edge.target if edge.source == node.id else edge.source
+            relations.setdefault(other, []).append(f"{names[edge.source]} {edge.label} {names[edge.target]}")
+    text = next(
+        (known.properties[each] for each in ("summary", "text", "gist") if known.properties.get(each)), node.text
+    )
+    communities = [_fields(each, "id", "name") for each in known.communities]
     return {
-        "node": _fields(known.node, *_NODE)
-        | {"communities": [_fields(each, "id", "name") for each in known.communities]},
+        "node": _fields(node, "id", "name", "kind", "type") | {"text": text, "communities": communities},
         "facts": [
-            {"id": id, "text": text, "passages": _once(each.passage for each in known.facts if each.id == id)}
-            for id, text in facts.items()
+            {
+                "id": id,
+                "text": with_time(said[0].text, map(_time, said)),
+                "passages": _once(each.passage for each in said),
+            }
+            for id, said in facts.items()
         ],
-        "neighbours": [
-            _fields(each, *_NODE) | {"relation": ends.get(frozenset((id_, each.id)), "")} for each in around.nodes[1:]
-        ],
+        "neighbours": [_fields(each, *_NODE) | {"relations": relations.get(each.id, ())} for each in around.nodes[1:]],
+        "more_neighbours": around.more,
         "nodes": [_fields(each, *_NODE) for each in others],
     }
 
 
+def _node(graph: KnowledgeGraph, id: str, facts: int) -> NodeDetails | None:
+    """The node of this id; None if that is none, but perhaps a name."""
+    if _ID.fullmatch(id):
+        with suppress(InputError):
+            return graph.look.node(id, facts)
+    return None
+
+
+def _time(fact: FactAt) -> str:
+    return shown_days(fact.since, fact.until, fact.granularity)
+
+
 def _place(graph: KnowledgeGraph, source: str) -> tuple[str, int, int]:
-    """The id of the document that ``source`` names, and the characters of the passage that it is."""
-    if _ID.fullmatch(source):
-        known = graph.look.node(source, 0)
-        if known.node.kind == "Chunk":
-            return known.properties["document"], known.properties["start"], known.properties["end"]
+    """The id of the document that ``source`` names, and the characters of the passage, or of the fact, that it is."""
+    known = _node(graph, source, 1)
+    if known is not None and known.node.kind == "Chunk":
+        return known.properties["document"], known.properties["start"], known.properties["end"]
+    if known is not None and known.node.kind == "Fact" and known.facts:
+        return known.facts[0].document, known.facts[0].start, known.facts[0].end
+    if known is not None and known.node.kind != "Document":
+        raise InputError(f"{source} is no text but a node of kind {known.node.kind}. `look` shows it.")
+    if known is not None:
         return source, 0, 0
-    try:
-        return graph.look.document(source, 0, 0).id, 0, 0
-    except InputError:  # neither an id nor a URI
-        named = [each.id for each in graph.documents() if each.title == source]
+    named = named_documents(source.removeprefix(_RESOURCE), graph.documents())
     if len(named) > 1:
-        raise InputError(f"{len(named)} documents are called so. Read one by its id: {listed(named)}.")
-    if not named:
-        raise InputError(f"There is no document {source!r:.100}. `look` without a node lists the documents.")
-    return named[0], 0, 0
+        raise InputError(
+            f"{source[:100]!r} means {len(named)} documents. Read one by its id: {listed([each.id for each in named])}."
+        )
+    return named[0].id, 0, 0
 
 
 def _fields(value: object, *names: str) -> dict[str, Any]:
@@ -448,6 +509,7 @@ class WritingTools:
         action: Annotated[str, Field(description="What to do.", json_schema_extra={"enum": [*ACTIONS, "undo"]})],
         what: Annotated[dict[str, Any], Field(description=_ABOUT_CORRECTIONS)],
         why: Annotated[str, Field(max_length=2000, description="Why, for people.")] = "",
+        max_tokens: MaxTokens = None,
     ) -> Annotated[CallToolResult, Result]:
         """Correct the graph by hand, or undo a correction. It is kept through every ingest."""
 
@@ -456,7 +518,7 @@ class WritingTools:
                 return {"undone": graph.correct.undo(str(what.get("id", "")))}
             return {"correction": graph.correct.do(action, what, why=why)}
 
-        return await self._in_turn(work)
+        return await self._in_turn(work, max_tokens)
 
     async def ingest_text(
         self,
@@ -465,6 +527,7 @@ class WritingTools:
         context: Context[Any, Any],
         schema: SchemaName = None,
         metadata: Metadata = None,
+        max_tokens: MaxTokens = None,
     ) -> Annotated[CallToolResult, Result]:
         """Add a text to the graph, as a document. It replaces a document of the same title."""
         listener = Listener(context)
@@ -475,7 +538,7 @@ class WritingTools:
             report = graph.ingest(given, schema=known, metadata=metadata, progress=progress)
             return _ingested(graph, report, source_of_id(title))
 
-        return await self._in_turn(work)
+        return await self._in_turn(work, max_tokens)
 
     async def ingest_path(
         self,
@@ -483,6 +546,7 @@ class WritingTools:
         context: Context[Any, Any],
         schema: SchemaName = None,
         metadata: Metadata = None,
+        max_tokens: MaxTokens = None,
     ) -> Annotated[CallToolResult, Result]:
         """Update the graph from a file or folder; only below the folders that the server allows."""
         listener = Listener(context)
@@ -499,10 +563,12 @@ class WritingTools:
             report = graph.ingest(file, schema=known, metadata=metadata, progress=progress)
             return _ingested(graph, report, file.as_uri(), f"{file.as_uri()}/")
 
-        return await self._in_turn(work)
+        return await self._in_turn(work, max_tokens)
 
     async def remove(
-        self, document: Annotated[str, Field(min_length=1, max_length=5_000, description="Its id, URI or title.")]
+        self,
+        document: Annotated[str, Field(min_length=1, max_length=5_000, description="Its id, URI or title.")],
+        max_tokens: MaxTokens = None,
     ) -> Annotated[CallToolResult, Result]:
         """Remove a document, and everything that only it supports."""
 
@@ -511,22 +577,31 @@ class WritingTools:
             forget_unused(self._graph, self._uploads, [info.source for info in removed])
             return {"removed": removed}
 
-        return await self._in_turn(work)
+        return await self._in_turn(work, max_tokens)
 
-    async def refresh(self, context: Context[Any, Any]) -> Annotated[CallToolResult, Result]:
+    async def refresh(
+        self, context: Context[Any, Any], max_tokens: MaxTokens = None
+    ) -> Annotated[CallToolResult, Result]:
         """Read again the rows of the adopted graph that changed, if there is one, and update the knowledge tree."""
         listener = Listener(context)
 
         def work(graph: KnowledgeGraph) -> dict[str, Any]:
             progress = listener.progress(graph.stop)
-            rows = graph.adopt.refresh(progress=progress) if graph.adopt.mapping is not None else None
-            return {"rows": rows, "tree": graph.build_tree(progress=progress)}
+            if graph.adopt.mapping is None:
+                return {"rows": None, "tree": graph.build_tree(progress=progress)}
+            rows = graph.adopt.refresh(progress=progress)
+            try:
+                return {"rows": rows, "tree": graph.build_tree(progress=progress)}
+            except (InputError, ModelError) as error:
+                return {"rows": rows, "tree": None, "note": f"The rows are up to date, the tree is not: {error}"}
 
-        return await self._in_turn(work)
+        return await self._in_turn(work, max_tokens)
 
-    async def _in_turn(self, work: Callable[[KnowledgeGraph], dict[str, Any]]) -> CallToolResult:
+    async def _in_turn(
+        self, work: Callable[[KnowledgeGraph], dict[str, Any]], max_tokens: int | None
+    ) -> CallToolResult:
         async with self._turn:
-            return await in_thread(self._graph, lambda graph: as_result(work(graph), self._most))
+            return await in_thread(self._graph, lambda graph: as_result(work(graph), max_tokens or self._most))
 
 
 def _known(schema: str | None) -> str | None:
@@ -554,7 +629,8 @@ async def in_thread(graph: KnowledgeGraph, work: Callable[[KnowledgeGraph], T]) 
         passages = error.evidence.passages if isinstance(error, ModelError) and error.evidence is not None else ()
         titles = list(dict.fromkeys(passage.title for passage in passages))
         found = f"Found until then (search shows the passages): {listed(titles)}." if titles else ""
-        raise ToolError(" ".join(f"{error} {found}".split())) from error
+        said = _SENTENCES[error.code].format(**error.parameters) if error.code else str(error)
+        raise ToolError(" ".join(f"{said} {found}".split())) from error
     finally:
         stop.set()
 
@@ -590,11 +666,13 @@ class Listener:
 
 def bounded(result: dict[str, Any], most: int, how: str = "") -> dict[str, Any]:
     """``result`` as plain JSON of at most ``most`` tokens, as they are estimated for the tokenizer that needs most.
-    ``how`` to get more ends the note."""
+    ``how`` to get more ends the note. Raises ``InputError`` if what cannot be cut is longer."""
     plain: dict[str, Any] = json.loads(encode(result))
     shown, room = plain, size(plain)
-    while (cost := tokens(shown)) > most and room > _SHORTEST:
-        room = min(room, size(shown)) * most // (cost + 1)
+    while (cost := tokens(shown)) > most:
+        if room <= _SHORTEST:
+            raise InputError(f"The result does not fit into {most} tokens. {how or 'Ask for more with max_tokens.'}")
+        room = min(room * 3 // 4, size(shown) * most // cost)
         shown = _shortened(plain, room, how)
     return shown
 
@@ -603,7 +681,8 @@ def _shortened(plain: dict[str, Any], most: int, how: str) -> dict[str, Any]:
     """``plain`` in about ``most`` characters: lists lose items from their ends, the largest list first; then long
     values are cut."""
     room = max(most - _NOTE_ROOM, most // 2)
-    sizes = {name: [size(item) + 1 for item in value] for name, value in plain.items() if _has_parts(value)}
+    lists = {name: value for name, value in plain.items() if isinstance(value, list) and name != "columns"}
+    sizes = {name: [size(item) + 1 for item in value] for name, value in lists.items()}
     over = size(plain) - room
     while over > 0:  # until it fits, or each list has one item left
         name = max(sizes, key=lambda each: (len(sizes[each]) > 1, sum(sizes[each])), default=None)
@@ -612,9 +691,7 @@ def _shortened(plain: dict[str, Any], most: int, how: str) -> dict[str, Any]:
         over -= sizes[name].pop()
     short = plain | {name: plain[name][: len(kept)] for name, kept in sizes.items()}
     left = [
-        f"{len(short[name])} of {len(value)} {name}"
-        for name, value in plain.items()
-        if _has_parts(value) and len(short[name]) < len(value)
+        f"{len(short[name])} of {len(value)} {name}" for name, value in lists.items() if len(short[name]) < len(value)
     ]
     cut, text, items = short, room, room  # nothing that is longer fits
     while size(cut) > room and (text > _SHORTEST or items > 1):  # texts ever shorter, then what is inside of items
@@ -623,11 +700,6 @@ def _shortened(plain: dict[str, Any], most: int, how: str) -> dict[str, Any]:
     told = [f"Shown are {' and '.join(left)}."] if left else []
     told += ["Long values are cut."] if cut is not short else []
     return cut | {"note": " ".join(filter(None, (cut.get("note", ""), *told, how)))}
-
-
-def _has_parts(value: Any) -> bool:
-    """Whether it is a list of rows or objects; a list of column names is not."""
-    return isinstance(value, list) and any(isinstance(each, (dict, list)) for each in value)
 
 
 def _cut(value: Any, text: int, items: int, depth: int) -> Any:

@@ -52,7 +52,7 @@ def _comparison() -> Script:
 def _context() -> Script:
     found = yield "search", {"question": "Modern Drummer Hall of Fame youngest person", "top_k": 1}
     (passage,) = found["passages"]
-    found = yield "read", {"source": passage["document"], "start": 0, "end": 200}
+    found = yield "read", {"source": passage["title"], "start": 0, "end": 200}
     yield found["text"]
 
 
@@ -83,7 +83,7 @@ def _added() -> Script:
     yield "ingest_text", {"title": "The Lantern Society", "text": text}
     found = yield "search", {"question": "Who founded the Lantern Society of Porto?", "top_k": 1}
     (passage,) = found["passages"]
-    yield "remove", {"document": passage["document"]}
+    yield "remove", {"document": passage["title"]}
     yield passage["text"]
 
 

@@ -20,6 +20,7 @@ from mcp_types import CallToolResult, TextResourceContents
 from simulated_readers import reply
 
 from kgplatform.client import KnowledgeGraph
+from kgplatform.errors import InputError
 from kgplatform.interfaces.mcp.app import make_server
 from kgplatform.interfaces.mcp.tools import bounded, tokens
 from kgplatform.neo4j.store import Connection
@@ -213,6 +214,7 @@ def test_every_reading_tool(graph: KnowledgeGraph) -> None:
             "part of a name": await told("look", node="fiel"),
             "passage": passage,
             "around": await told("read", source=passage["id"]),
+            "of a fact": await told("read", source=field["facts"][0]["id"]),
             "text": await told("read", source=uri, start=5, end=25),
             "rows": await told("cypher", statement=statement, parameters={"n": field["node"]["name"]}),
             "whole": await told("look", limit=1),
@@ -223,10 +225,12 @@ def test_every_reading_tool(graph: KnowledgeGraph) -> None:
     assert (field["node"]["name"].lower(), field["node"]["kind"]) == ("cyrus field", "Entity")
     assert found["same"]["facts"] == field["facts"] != []
     assert all(graph.look.node(passage).node.kind == "Chunk" for fact in field["facts"] for passage in fact["passages"])
-    assert any(each["relation"] for each in field["neighbours"])
+    said = {said.lower() for each in field["neighbours"] for said in each["relations"]}
+    assert "cyrus field founded atlantic telegraph company" in said
     assert field["node"]["id"] in {each["id"] for each in found["part of a name"]["nodes"]}
     assert found["passage"]["text"] in found["around"]["text"]
-    assert found["around"]["document"] == found["passage"]["document"]
+    assert found["around"]["document"] == graph.look.node(found["passage"]["id"]).properties["document"]
+    assert found["of a fact"]["document"] in {each.id for each in graph.documents()}
     assert (found["text"]["text"], found["text"]["next"]) == (graph.look.document(uri).text[5:25], 25)
     assert found["rows"]["columns"] == ["e.name", "e"]
     assert "embedding" not in found["rows"]["rows"][0][1]["properties"]
@@ -247,21 +251,29 @@ def test_what_an_agent_reads_before_it_begins_is_short(graph: KnowledgeGraph, tm
 
 FAULTS: list[tuple[str, dict[str, Any], str]] = [
     ("look", {"node": "' OR 1=1 //"}, "`search` finds it by what is said of it"),
-    ("look", {"node": "0" * 32}, "There is no node '00000000"),
+    ("look", {"node": "0" * 32}, "Nothing is called '00000000"),
     ("read", {"source": "file:///etc/passwd"}, "`look` without a node lists the documents"),
     ("ask", {"question": QUESTION, "reader": "oracle"}, 'Unknown reader "oracle".'),
+    ("ask", {"question": QUESTION, "reader": "readagent"}, "Choose another reader"),
+    ("ask", {"question": QUESTION, "reader": "global"}, "or choose another reader"),
     ("ask", {"question": QUESTION, "options": {"hops": 3}}, "no option hops"),
     ("search", {"question": QUESTION, "route": "moon"}, "moon"),
     ("search", {"question": QUESTION, "top_k": 100_000}, "top_k"),
     ("search", {"question": QUESTION, "where": {"author": "x"}}, 'No document has metadata "author"'),
     ("ask", {"question": QUESTION, "reader": "cypher", "where": {"author": "x"}}, 'No document has metadata "author"'),
     ("search", {}, "question"),
-    ("cypher", {"statement": "MATCH (n) DETACH DELETE n"}, "This statement changes the graph."),
-    ("cypher", {"statement": "LOAD CSV FROM 'file:///etc/passwd' AS l RETURN l"}, "LOAD CSV is refused"),
+    ("cypher", {"statement": "MATCH (n) DETACH DELETE n"}, "changes the graph, and `cypher` only reads"),
+    (
+        "cypher",
+        {"statement": "LOAD CSV FROM 'file:///etc/passwd' AS l RETURN l"},
+        "LOAD CSV is refused: statements may not read files or URLs.",
+    ),
     ("cypher", {"statement": "RETURN $n", "parameters": {"n": 2**64}}, "number or a character that Neo4j cannot"),
     ("search", {"question": QUESTION, "max_tokens": 9}, "max_tokens"),
     ("read", {"source": "x", "start": 10**30}, "start"),
-    ("remove", {"document": "field"}, "remove"),
+    ("read", {"source": "field", "start": 5, "end": 2}, "are not a range"),
+    ("cypher", {"statement": f"RETURN {', '.join(f'1 AS column_{n}' for n in range(900))}"}, "Return fewer columns"),
+    ("remove", {"document": "field"}, "Unknown tool: remove"),
 ]
 
 
@@ -273,6 +285,7 @@ def test_faults_are_one_sentence_and_change_nothing(graph: KnowledgeGraph) -> No
     before = snapshot(graph.store)
     for (_, arguments, complaint), result in zip(FAULTS, talk(make_server(graph), work), strict=True):
         assert complaint in fault(result), arguments
+        assert "`kgplatform " not in fault(result), "an agent has no command line"
     assert snapshot(graph.store) == before
 
 
@@ -336,6 +349,11 @@ def test_what_is_left_out_is_said_and_a_result_of_megabytes_is_cut_at_once() -> 
     assert tokens(found) <= 5_000
     assert len(found["rows"][0]) == 3, "a row keeps its columns"
     assert found["note"] and found["rows"][0][0][0].startswith("0 word word")
+    for most in (250, 4_000):
+        found = bounded({"disputes": ["Another passage says that it was so. " * 5] * 9_000, "answer": None}, most)
+        assert tokens(found) <= most
+        with pytest.raises(InputError, match="does not fit"):
+            bounded({"columns": [f"column {n}" for n in range(most)], "rows": [list(range(most))]}, most)
 
 
 def test_a_cancelled_statement_ends_on_the_server(graph: KnowledgeGraph) -> None:
@@ -461,7 +479,11 @@ def test_resources_and_prompts(kg: KnowledgeGraph, tmp_path: Path) -> None:
 
 
 def test_a_document_is_read_piece_by_piece(kg: KnowledgeGraph) -> None:
-    texts = {"English": "The cable was laid in 1858. " * 200, "中文": "电缆于一八五八年铺设完成。" * 200}
+    texts = {
+        "English": "The cable was laid in 1858. " * 200,
+        "海底电缆的历史与工程" * 30: "电缆于一八五八年铺设完成。" * 200,
+        "d41d8cd98f00b204e9800998ecf8427e": "A name of 32 digits is a name. " * 100,
+    }
     for title, text in texts.items():
         kg.ingest(Text(text, title=title))
         pieces: list[str] = []
@@ -469,7 +491,20 @@ def test_a_document_is_read_piece_by_piece(kg: KnowledgeGraph) -> None:
         while start is not None:
             found = content(call(kg, "read", source=title, start=start, max_tokens=500))
             assert tokens(found) <= 500
+            assert found["next"] is None or found["next"] > start
             pieces.append(found["text"])
             start = found["next"]
         assert "".join(pieces) == kg.look.document(found["document"]).text
         assert 2 < len(pieces) < 20
+
+
+def test_a_passage_is_read_with_what_is_around_it(kg: KnowledgeGraph) -> None:
+    kg.ingest(Text("".join(f"Sentence {number} is about the cable of 1858. " for number in range(2_000)), title="Long"))
+    found = kg.cypher("MATCH (c:Chunk) WHERE c.text CONTAINS 'Sentence 1000 is' RETURN c.id, c.text, c.start").rows
+    ((passage, text, first),) = found
+    for most, begins in ((300, first), (2_000, first - 1), (100_000, 0)):
+        around = content(call(kg, "read", source=passage, max_tokens=most))
+        assert around["start"] <= begins
+        assert around["text"].startswith(text[:100]) if most == 300 else text in around["text"]
+    before = content(call(kg, "read", source=passage, end=first, max_tokens=300))
+    assert (before["end"], before["start"] < first) == (first, True)
