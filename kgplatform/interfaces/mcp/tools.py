@@ -36,7 +36,7 @@ from kgplatform.explore.info import FactAt, GraphNode, NodeDetails, named_docume
 from kgplatform.explore.look import MOST_CHARACTERS
 from kgplatform.extract.schema import shipped_schemas
 from kgplatform.interfaces.uploads import Uploads, end_abandoned, forget_unused
-from kgplatform.readers.readers import names
+from kgplatform.readers.readers import READERS, names
 from kgplatform.records import Progress, Step
 from kgplatform.shown import as_fields, encode, shown_days, with_time
 from kgplatform.sources.objects import Text, source_of_id
@@ -66,6 +66,8 @@ _TOP, _ROW = 0, 1
 _ID = re.compile(r"[0-9a-f]{32}")
 _RESOURCE = "kg://document/"
 _LONGEST_TITLE = 100
+_DESCRIBED = 7
+"""Readers that ``ask`` describes: those after them are baselines, or come from other packages."""
 _PASSAGE = ("id", "title", "location", "start", "end", "text", "sentence", "relevance")
 _CITATION = ("title", "location", "passage", "start", "end", "text")
 _NODE = ("id", "name", "kind", "type", "text")
@@ -314,8 +316,9 @@ class ReadingTools:
         reader: Annotated[
             str | None,
             Field(
-                description=f"Default: {names()[0]}, for most. global: the whole collection. cypher: counts and lists. "
-                "graphreader: long chains. readagent, longagent: long documents.",
+                description=" ".join(
+                    [f"Default: {names()[0]}.", *(f"{each.name}: {each.about}" for each in READERS[:_DESCRIBED])]
+                ),
                 json_schema_extra={"enum": [*names(), None]},
             ),
         ] = None,
@@ -373,7 +376,7 @@ class ReadingTools:
         work: Callable[[KnowledgeGraph], dict[str, Any]],
         max_tokens: int | None,
         how: str = "",
-        where: Where = {},  # noqa: B006
+        where: Where = {},  # noqa: B006 - as above
     ) -> CallToolResult:
         """The result of ``work`` on the graph, or on its part ``where``, encoded in its thread too: other requests wait
         for this loop."""
