@@ -268,9 +268,8 @@ class ReadingTools:
             width = min(most * _CHARACTERS_PER_TOKEN, MOST_CHARACTERS)
             while True:
                 around = max(0, width - (last - first)) // 2 if last else 0
-                begin = (
-                    start if start is not None else max(0, min(first - around, (end or first) - (width if end else 0)))
-                )
+                wanted = first - around if end is None else min(first, end - width)
+                begin = max(0, wanted) if start is None else start
                 found = graph.look.document(document, begin, begin + width if end is None else min(end, begin + width))
                 title = clipped(found.title, _LONGEST_TITLE)
                 shown = {"document": found.id, "title": title, **_fields(found, "text", "start", "end", "characters")}
