@@ -66,8 +66,6 @@ _TOP, _ROW = 0, 1
 _ID = re.compile(r"[0-9a-f]{32}")
 _RESOURCE = "kg://document/"
 _LONGEST_TITLE = 100
-_DESCRIBED = 7
-"""Readers that ``ask`` describes: those after them are baselines, or come from other packages."""
 _PASSAGE = ("id", "title", "location", "start", "end", "text", "sentence", "relevance")
 _CITATION = ("title", "location", "passage", "start", "end", "text")
 _NODE = ("id", "name", "kind", "type", "text")
@@ -315,9 +313,7 @@ class ReadingTools:
         reader: Annotated[
             str | None,
             Field(
-                description=" ".join(
-                    [f"Default: {names()[0]}.", *(f"{each.name}: {each.about}" for each in READERS[:_DESCRIBED])]
-                ),
+                description=" ".join([f"Default: {names()[0]}.", *(f"{each.name}: {each.about}" for each in READERS)]),
                 json_schema_extra={"enum": [*names(), None]},
             ),
         ] = None,
