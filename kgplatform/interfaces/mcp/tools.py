@@ -318,7 +318,15 @@ class ReadingTools:
             ),
         ] = None,
         options: Annotated[
-            dict[str, Any], Field(description='Of the reader, such as {"mode": "open"}: what is in no document too.')
+            dict[str, Any],
+            Field(
+                description=" ".join(
+                    [
+                        'Such as {"mode": "open"}: also what is in no document.',
+                        *(f"{each.name}: {', '.join(option.name for option in each.options)}." for each in READERS),
+                    ]
+                )
+            ),
         ] = {},  # noqa: B006 - as above
         where: Where = {},  # noqa: B006 - as above
         as_of: AsOf = None,
