@@ -70,6 +70,8 @@ _PASSAGE = ("id", "title", "location", "start", "end", "text", "sentence", "rele
 _CITATION = ("title", "location", "passage", "start", "end", "text")
 _NODE = ("id", "name", "kind", "type", "text")
 _THINGS = ("Entity", "KeyElement", "Attribute")
+_AROUND = {**dict.fromkeys(_THINGS, _THINGS), "Community": ("Community", "Keyword")}
+"""Kinds of neighbours that are shown: what is said of an entity is among its facts, and members are listed apart."""
 _OWNER = "Ask whoever runs this server"
 _SENTENCES = {
     **dict.fromkeys(
@@ -420,8 +422,7 @@ def _looked_at(graph: KnowledgeGraph, name: str, limit: int, offset: int) -> dic
             return {"nodes": [_fields(each, *_NODE) for each in found], "note": "None has this very name: choose one."}
         known, others = graph.look.node(same[0].id, limit), same[1:]
     node = known.node
-    # What is said of an entity, and where, is among its facts.
-    around = graph.look.neighbours(node.id, limit, _THINGS if node.kind in _THINGS else ())
+    around = graph.look.neighbours(node.id, limit, _AROUND.get(node.kind, ()))
     if node.kind == "Community":
         others = graph.look.members(node.id, offset + limit)[offset:]
     facts = {fact.id: [each for each in known.facts if each.id == fact.id] for fact in known.facts}
