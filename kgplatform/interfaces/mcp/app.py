@@ -41,7 +41,7 @@ from pydantic_core import from_json
 from starlette.types import ASGIApp
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.interfaces.mcp.tools import MOST_TOKENS, ReadingTools, WritingTools, in_thread
+from kgplatform.interfaces.mcp.tools import DOCUMENT, MOST_TOKENS, ReadingTools, WritingTools, in_thread
 from kgplatform.interfaces.web_server import LOOPBACK, Guard, QuietServer, address_of
 from kgplatform.prompt import render, source_of
 from kgplatform.text import clipped
@@ -52,7 +52,7 @@ _LONGEST_NAME = 200
 _LONGEST = 100_000
 """Characters of a document as a resource: `read` reads on."""
 _GRACE = 5
-_DOCUMENT, _ANSWER = "kg://document/", "kg://answer/"
+_ANSWER = "kg://answer/"
 _LARGEST_REQUEST = 25_000_000
 """Bytes. More than the longest text of `ingest_text` takes, however it is encoded."""
 _INSTRUCTIONS = (
@@ -162,7 +162,7 @@ class _Server(MCPServer[Any]):
         def listed(graph: KnowledgeGraph) -> list[tuple[str, str, str]]:
             documents, runs = graph.look.document_page(limit=_LISTED).documents, graph.look.runs(_LISTED)
             shown = [
-                (_DOCUMENT + quote(each.id, safe=""), each.title, f"{each.characters:,} characters")
+                (DOCUMENT + quote(each.id, safe=""), each.title, f"{each.characters:,} characters")
                 for each in documents
             ]
             shown += [
@@ -197,7 +197,7 @@ def make_server(
         except ToolError as error:
             raise ResourceNotFoundError(str(error)) from error
 
-    @server.resource(_DOCUMENT + "{id}", name="document", title="A document", mime_type="text/plain")
+    @server.resource(DOCUMENT + "{id}", name="document", title="A document", mime_type="text/plain")
     async def document(id: str) -> str:
         """The text of a document, or its beginning if it is long."""
 

@@ -48,6 +48,8 @@ READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_
 WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False)
 """None of them only adds: a text replaces the one of its title."""
 
+DOCUMENT = "kg://document/"
+"""Begins the address of a document as a resource."""
 MOST_TOKENS = 4_000
 """Tokens of a result, where neither the agent nor who started the server said another number."""
 _FEWEST_TOKENS, _MOST_ASKED = 250, 100_000
@@ -64,7 +66,6 @@ _SHORTEST = 80
 _TOP, _ROW = 0, 1
 """Depths: of what has a name in the result, and of the items of a list there."""
 _ID = re.compile(r"[0-9a-f]{32}")
-_RESOURCE = "kg://document/"
 _LONGEST_TITLE = 100
 _PASSAGE = ("id", "title", "location", "start", "end", "text", "sentence", "relevance")
 _CITATION = ("title", "location", "passage", "start", "end", "text")
@@ -73,7 +74,7 @@ _THINGS = ("Entity", "KeyElement", "Attribute")
 _AROUND = {**dict.fromkeys(_THINGS, _THINGS), "Community": ("Community", "Keyword")}
 """Kinds of neighbours that are shown: what is said of an entity is among its facts, and members are listed apart."""
 _OWNER = "Ask whoever runs this server"
-_SENTENCES = {
+SENTENCES = {
     **dict.fromkeys(
         (Code.EMPTY_GRAPH, Code.NO_DOCUMENTS, Code.NO_ENTITIES),
         f"The graph is empty. Add texts with `ingest_text` if this server offers it. {_OWNER} otherwise.",
@@ -297,16 +298,18 @@ class ReadingTools:
         Without a node: what the graph has, its documents, communities, and its schema for `cypher`.
         """
 
-        most = max_tokens or self.most
-
         def looked(graph: KnowledgeGraph) -> dict[str, Any]:
             if node is not None:
                 return _looked_at(graph, node, limit, offset)
-            whole = bounded(_whole(graph, limit, offset, most // 3), most, "Ask for more with max_tokens.")
-            following = offset + len(whole["documents"])
-            return whole | {"next_offset": following if following < whole["documents_in_all"] else None}
+            return _whole(graph, limit, offset, (max_tokens or self.most) // 3)
 
-        return await self._answer(looked, max_tokens, "Ask for more with max_tokens.", where)
+        def paged(whole: dict[str, Any], shown: dict[str, Any]) -> dict[str, Any]:
+            if "documents" not in whole:
+                return {}
+            following = offset + len(shown["documents"])
+            return {"next_offset": following if following < whole["documents_in_all"] else None}
+
+        return await self._answer(looked, max_tokens, "Ask for more with max_tokens.", where, paged)
 
     async def ask(
         self,
@@ -367,14 +370,16 @@ class ReadingTools:
         max_tokens: MaxTokens = None,
     ) -> Annotated[CallToolResult, RowsRead]:
         """Run one read-only Cypher statement, for counts, lists and paths. Call `look` first, for the schema."""
-        most, how = max_tokens or self.most, "Return fewer columns, or page with SKIP and LIMIT."
 
         def rows(graph: KnowledgeGraph) -> dict[str, Any]:
             read = graph.cypher(statement, parameters, guarded=True, limit=limit, timeout=timeout)
-            shown = bounded(_fields(read, "columns", "rows", "truncated", "notes"), most, how)
-            return shown | {"truncated": read.truncated or len(shown["rows"]) < len(read.rows)}
+            return _fields(read, "columns", "rows", "truncated", "notes")
 
-        return await self._answer(rows, max_tokens, how, where)
+        def cut(whole: dict[str, Any], shown: dict[str, Any]) -> dict[str, Any]:
+            return {"truncated": whole["truncated"] or len(shown["rows"]) < len(whole["rows"])}
+
+        how = "Return fewer columns, or page with SKIP and LIMIT."
+        return await self._answer(rows, max_tokens, how, where, cut)
 
     async def _answer(
         self,
@@ -382,13 +387,16 @@ class ReadingTools:
         max_tokens: int | None,
         how: str = "",
         where: Where = {},  # noqa: B006 - as above
+        told: Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]] = lambda whole, shown: {},
     ) -> CallToolResult:
         """The result of ``work`` on the graph, or on its part ``where``, encoded in its thread too: other requests wait
-        for this loop."""
+        for this loop. ``told``: what is said of the whole result by what is shown of it, in no more tokens."""
 
         def answer(graph: KnowledgeGraph) -> CallToolResult:
             with graph.part(where) if where else nullcontext(graph) as asked:
-                return as_result(work(asked), max_tokens or self.most, how)
+                whole = work(asked)
+            shown = bounded(whole, max_tokens or self.most, how)
+            return as_result(shown | told(whole, shown))
 
         return await in_thread(self.graph, answer)
 
@@ -425,7 +433,9 @@ def _looked_at(graph: KnowledgeGraph, name: str, limit: int, offset: int) -> dic
     around = graph.look.neighbours(node.id, limit, _AROUND.get(node.kind, ()))
     if node.kind == "Community":
         others = graph.look.members(node.id, offset + limit)[offset:]
-    facts = {fact.id: [each for each in known.facts if each.id == fact.id] for fact in known.facts}
+    facts: dict[str, list[FactAt]] = {}
+    for fact in known.facts:
+        facts.setdefault(fact.id, []).append(fact)
     names = {each.id: each.name for each in around.nodes}
     relations: dict[str, list[str]] = {}
     for edge in around.edges:
@@ -467,20 +477,20 @@ def _time(fact: FactAt) -> str:
 def _place(graph: KnowledgeGraph, source: str) -> tuple[str, int, int]:
     """The id of the document that ``source`` names, and the characters of the passage, or of the fact, that it is."""
     known = _node(graph, source, 1)
-    if known is not None and known.node.kind == "Chunk":
-        return known.properties["document"], known.properties["start"], known.properties["end"]
-    if known is not None and known.node.kind == "Fact" and known.facts:
-        return known.facts[0].document, known.facts[0].start, known.facts[0].end
-    if known is not None and known.node.kind != "Document":
-        raise InputError(f"{source} is no text but a node of kind {known.node.kind}. `look` shows it.")
-    if known is not None:
+    if known is None:
+        named = named_documents(source.removeprefix(DOCUMENT), graph.documents())
+        if len(named) > 1:
+            ids = listed([each.id for each in named])
+            raise InputError(f"{source[:100]!r} means {len(named)} documents. Read one by its id: {ids}.")
+        return named[0].id, 0, 0
+    kind = known.node.kind
+    if kind == "Document":
         return source, 0, 0
-    named = named_documents(source.removeprefix(_RESOURCE), graph.documents())
-    if len(named) > 1:
-        raise InputError(
-            f"{source[:100]!r} means {len(named)} documents. Read one by its id: {listed([each.id for each in named])}."
-        )
-    return named[0].id, 0, 0
+    if kind == "Chunk":
+        return known.properties["document"], known.properties["start"], known.properties["end"]
+    if kind == "Fact" and known.facts:
+        return known.facts[0].document, known.facts[0].start, known.facts[0].end
+    raise InputError(f"{source} is no text but a node of kind {kind}. `look` shows it.")
 
 
 def _fields(value: object, *names: str) -> dict[str, Any]:
@@ -608,7 +618,7 @@ class WritingTools:
         self, work: Callable[[KnowledgeGraph], dict[str, Any]], max_tokens: int | None
     ) -> CallToolResult:
         async with self._turn:
-            return await in_thread(self._graph, lambda graph: as_result(work(graph), max_tokens or self._most))
+            return await in_thread(self._graph, lambda graph: as_result(bounded(work(graph), max_tokens or self._most)))
 
 
 def _known(schema: str | None) -> str | None:
@@ -636,17 +646,15 @@ async def in_thread(graph: KnowledgeGraph, work: Callable[[KnowledgeGraph], T]) 
         passages = error.evidence.passages if isinstance(error, ModelError) and error.evidence is not None else ()
         titles = list(dict.fromkeys(passage.title for passage in passages))
         found = f"Found until then (search shows the passages): {listed(titles)}." if titles else ""
-        said = _SENTENCES[error.code].format(**error.parameters) if error.code else str(error)
+        said = SENTENCES[error.code].format(**error.parameters) if error.code else str(error)
         raise ToolError(" ".join(f"{said} {found}".split())) from error
     finally:
         stop.set()
 
 
-def as_result(result: dict[str, Any], most: int, how: str = "") -> CallToolResult:
-    """``result`` in at most ``most`` tokens, as an object and, for older clients, as text."""
-    content = bounded(result, most, how)
-    text = _json(content)
-    return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=content)
+def as_result(content: dict[str, Any]) -> CallToolResult:
+    """Plain ``content`` as an object and, for older clients, as text."""
+    return CallToolResult(content=[TextContent(type="text", text=_json(content))], structured_content=content)
 
 
 class Listener:

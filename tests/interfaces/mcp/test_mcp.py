@@ -20,9 +20,9 @@ from mcp_types import CallToolResult, TextResourceContents
 from simulated_readers import reply
 
 from kgplatform.client import KnowledgeGraph
-from kgplatform.errors import InputError
+from kgplatform.errors import Code, InputError
 from kgplatform.interfaces.mcp.app import make_server
-from kgplatform.interfaces.mcp.tools import bounded, tokens
+from kgplatform.interfaces.mcp.tools import SENTENCES, bounded, tokens
 from kgplatform.neo4j.store import Connection
 from kgplatform.sources.objects import Text
 from kgplatform.testing import OpenAIServer, ScriptedChat
@@ -286,6 +286,7 @@ def test_faults_are_one_sentence_and_change_nothing(graph: KnowledgeGraph) -> No
     for (_, arguments, complaint), result in zip(FAULTS, talk(make_server(graph), work), strict=True):
         assert complaint in fault(result), arguments
         assert "`kgplatform " not in fault(result), "an agent has no command line"
+    assert {*SENTENCES} == {*Code}
     assert snapshot(graph.store) == before
 
 
